@@ -110,7 +110,7 @@ def _program() -> Iterator[str]:
 
 
 def files_below(folder: Path) -> Iterator[str]:
-    """Yield the path, size and time of each file below a folder, which tell when a file changes."""
+    """Yield the path, size and time of each file below a folder; these show when a file changes."""
     for path in sorted(folder.rglob("*")):
         with suppress(OSError):
             facts = path.lstat()

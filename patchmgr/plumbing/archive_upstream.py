@@ -50,7 +50,7 @@ class ArchiveUpstream(OpenUpstream):
         self._location = upstream.archive
 
     def fetch(self, wanted: Sequence[str] = ()) -> str:
-        """Import the current content, and return its commit.
+        """Import the present content of the archive or folder, and return its commit.
 
         Raises PatchmgrError "unknown-ref" if a state in `wanted` is not in the store.
         """
@@ -158,7 +158,7 @@ class ArchiveUpstream(OpenUpstream):
     def between(
         self, start: Resolved, end: Resolved, every: int | None, say: Callable[[str], None]
     ) -> tuple[Resolved, ...]:
-        """Return (), as no states between two snapshots are known; raise "usage" for `every`."""
+        """Return (), as no states between snapshots are known; raise "usage" if `every` is set."""
         if every is not None:
             raise UsageError("--every N counts commits, but an archive has none")
         return ()

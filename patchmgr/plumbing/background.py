@@ -54,7 +54,7 @@ class Ahead(Closing, Generic[T]):
 
 
 class Beside(Closing, Generic[T]):
-    """A function that runs in a forked process; to get its result, call this object once.
+    """A function that runs in a forked process; call this object, once only, to get the result.
 
     The result must be picklable. If the process fails or cannot be forked, the call runs
     `otherwise` (by default, the same function) in this process.
@@ -84,7 +84,7 @@ class Beside(Closing, Generic[T]):
         return self._otherwise()
 
     def close(self) -> None:
-        """Kill the process, unless its result was already fetched."""
+        """Kill the process, unless its result was fetched before."""
         if self._process:
             with suppress(ProcessLookupError):
                 os.kill(self._process, signal.SIGTERM)

@@ -23,7 +23,7 @@ from patchmgr.plumbing.work_tree import WorkFile, WorkTree
 
 
 class CheckoutEdit(Struct, frozen=True):
-    """A file that a person edited since the last command, with its content before and after."""
+    """A file that a person edited since the last command; its content before and after the edit."""
 
     path: str
     before: Content | None
@@ -31,7 +31,7 @@ class CheckoutEdit(Struct, frozen=True):
 
 
 class CheckoutStep(Struct, frozen=True):
-    """A change to the files of a checkout, which the running command has locked."""
+    """A change to the files of a checkout that the running command has locked."""
 
     checkout: Checkout
     exchange: Exchange
@@ -120,7 +120,7 @@ class Checkout(Target):
         self._states: dict[str, tuple[FileState | None, ...]] | None = None
 
     def applied_states(self, path: str) -> tuple[FileState | None, ...]:
-        """Return a file's recorded states with and without the patches; () if it has no record."""
+        """Return a file's recorded states, with and without patches; () if none are recorded."""
         if self._states is None:
             record = self.record()
             files = record.files if record is not None else ()

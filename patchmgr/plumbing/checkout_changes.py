@@ -1,7 +1,7 @@
 """Plan the changes that `apply`, `push` and `pop` make in a checkout, without losing edits.
 
 `plan_exchange` replaces one applied series with another. `plan_shift` goes from one state of a
-series to another, and leaves files alone that are the same in both.
+series to another; it does not touch files that are the same in both.
 """
 
 from __future__ import annotations

@@ -160,10 +160,10 @@ class Clone(Struct, frozen=True, dict=True):
         *,
         bring: Callable[[set[str]], None] = lambda lacked: None,
     ) -> None:
-        """Copy the commits from `base` to `head`, and their objects, from `scratch` to here.
+        """Copy the commits from `base` to `head`, and their objects, from `scratch` to this clone.
 
-        If the clone lacks `base`, the objects of `base` are copied too, and `bring` fetches those
-        that the store lacks. Raises PatchmgrError "missing-object" if that fails.
+        If the clone lacks `base`, its objects are copied, too, and `bring` fetches those that the
+        store lacks. Raises PatchmgrError "missing-object" if that fails.
         """
         has_base = self.can_take(scratch, base)
         wanted = f"{head}\n^{base}\n" if has_base else f"{head}\n"
@@ -240,7 +240,7 @@ def find_clone(folder: Path) -> Clone | None:
 
 
 def identity(git_dir: Path, role: str = "AUTHOR") -> str | None:
-    """Return the user as `name <email> seconds zone`, or None if git knows none.
+    """Return the user as `name <email> seconds zone`, or None if git does not know the user.
 
     `role` is AUTHOR or COMMITTER.
     """

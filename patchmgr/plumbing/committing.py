@@ -1,4 +1,4 @@
-"""Write annotated tags and commits in the user's name, and update the refs of a remote."""
+"""Write annotated tags, and commits in the user's name, and update the refs of a remote."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def remote_refs(git_dir: Path, remote: str, names: Sequence[str]) -> Mapping[str
 
 
 def fetch_ref(git_dir: Path, remote: str, name: str) -> None:
-    """Fetch the objects of a remote's ref without updating a ref; a shallow clone stays shallow."""
+    """Fetch the objects of a remote's ref, but update no ref; a shallow clone stays shallow."""
     arguments = ["fetch", "--quiet", "--no-tags", "--no-write-fetch-head", "--no-auto-maintenance"]
     arguments += ["--depth=1"] * (git_dir / "shallow").exists()
     _ask(git_dir, remote, [*arguments, "--recurse-submodules=no", "--", remote, name], "fetch from")

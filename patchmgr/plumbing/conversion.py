@@ -158,8 +158,8 @@ class Conversion:
     ) -> dict[str, Content | None]:
         """Return files of the checkout in the form in which git stores them.
 
-        The content in `state` is returned for a file that git would write for that content, or that
-        has not changed since it was `applied`.
+        For a file that is as git would write its content in `state`, or that has not changed since
+        it was `applied`, the content in `state` is returned.
         """
         there = {path: file for path, file in found.items() if file is not None}
         done: dict[str, Content | None] = dict.fromkeys(found)
@@ -186,7 +186,7 @@ class Conversion:
         return done
 
     def filtered(self, paths: Collection[str]) -> frozenset[str]:
-        """Return the paths for which an attribute names a filter."""
+        """Return the paths to which a git attribute assigns a filter."""
         with self._scratch(
             paths, self._attributes(paths, {}, is_found=True), refuses=False
         ) as scratch:

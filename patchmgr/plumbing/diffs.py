@@ -47,7 +47,7 @@ def readable_files(
 ) -> tuple[Versions, bool]:
     """Return the changed files for which `is_wanted` is true and whose contents can be read.
 
-    Also return whether none was left out. `bring` fetches blobs that the store lacks.
+    Also return whether no file was left out. `bring` fetches blobs that the store lacks.
     """
     files = {p: v for p, v in changed_files(scratch.git_dir, old, new).items() if is_wanted(p)}
     blobs = {entry.blob for versions in files.values() for entry in versions if entry is not None}
@@ -94,7 +94,7 @@ def _grep(
 
 
 def known_words(git_dir: Path, commit: str, words: Sequence[str]) -> frozenset[str]:
-    """Return those words that occur in a commit's files; if git cannot search, return no words."""
+    """Return those of the words that occur in a commit's files, or none if git cannot search."""
     printed = _grep(git_dir, ("-h", "-o", "-w", "-F"), words, commit) if words else None
     return frozenset((printed or "").split("\n")) & frozenset(words)
 
@@ -163,7 +163,7 @@ def _with_drivers(scratch: Path) -> tuple[str, str]:
 def recent_changes(
     git_dir: Path, commit: str, paths: Sequence[str], *, scratch: Path
 ) -> tuple[int, Changes] | None:
-    """Return how many commits were examined (at most 300), and their hunks in the given paths.
+    """Return how many commits were examined (at most 300), and the commits' hunks in the paths.
 
     Only first parents are followed. Returns None if history or contents are missing.
     """
@@ -284,7 +284,7 @@ def changed_lines(
 ) -> Mapping[str, tuple[tuple[int, int, int, int], ...]]:
     """Map the new path of each changed file to its hunks.
 
-    A hunk is its first line and its number of lines in the old text, then both in the new text.
+    A hunk is the first line and the number of lines in the old text, then the same in the new text.
     """
     arguments = ["diff-tree", "-r", "-p", "--unified=0", *_WITHOUT_TEXT, old, new]
     found: dict[str, list[tuple[int, int, int, int]]] = {}
@@ -295,7 +295,7 @@ def changed_lines(
 
 
 def last_authors(git_dir: Path, old: str, new: str, paths: Collection[str]) -> tuple[str, ...]:
-    """Return the authors who last changed the lines that differ, the one of the most lines first.
+    """Return the last authors of the lines that differ, those of the most lines first.
 
     Raises PatchmgrError if contents are missing, as in a partial clone.
     """

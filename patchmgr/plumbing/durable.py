@@ -46,7 +46,7 @@ def replace_file(path: Path, content: bytes) -> None:
 
 @contextmanager
 def written_beside(place: Path) -> Iterator[str]:
-    """Yield the name of a temporary file that replaces `place` if the `with` block succeeds.
+    """Yield the name of a temporary file, which replaces `place` if the `with` block succeeds.
 
     Raises PatchmgrError "unwritable" or "no-space".
     """
@@ -170,7 +170,7 @@ def held_briefly(folder: Path, *, what: str) -> Iterator[None]:
 
 @contextmanager
 def uninterrupted() -> Iterator[None]:
-    """Delay Ctrl-C until the `with` block ends; if the block raises an error, drop the Ctrl-C."""
+    """Delay Ctrl-C until the `with` block ends; if the block raises an error, ignore Ctrl-C."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return

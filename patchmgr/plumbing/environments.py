@@ -201,7 +201,7 @@ def _editable(package: str, place: str) -> PatchmgrError:
 
 
 def other_owners(distribution: Distribution, paths: Iterable[str]) -> Mapping[str, str]:
-    """Map each path that another distribution lists, too, to the name of that distribution."""
+    """Map each of the paths that another distribution lists to the name of that distribution."""
     needles = {path: (path + ",").encode("utf-8", "surrogateescape") for path in paths}
     found: dict[str, str] = {}
     for record in sorted(distribution.site.glob("*.dist-info/RECORD")) if needles else ():

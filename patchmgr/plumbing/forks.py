@@ -30,7 +30,7 @@ MANY_MERGES = 8
 
 
 class PastMerge(Struct, frozen=True):
-    """Two commits that somebody merged in the past, and `made`, the resulting commit."""
+    """Two commits that somebody merged in the past, and the resulting commit (`made`)."""
 
     base: str | None  # None: git finds it
     ours: str
@@ -188,7 +188,7 @@ _QUOTED = re.compile(rb"^>(>*From )", re.MULTILINE)  # no line of a diff begins 
 
 
 def range_patches(repository: Path, commits: str) -> tuple[list[bytes], dict[str, str]]:
-    """Return the commits in a range `A..B` as mails, oldest first, and their committer dates by id.
+    """Return the mails of the commits in a range `A..B`, oldest first, and committer dates by id.
 
     Raises PatchmgrError "usage" if the repository does not exist or `commits` is not a range, and
     "unknown-ref" if an end of the range does not exist.
@@ -200,7 +200,7 @@ def range_patches(repository: Path, commits: str) -> tuple[list[bytes], dict[str
 
 @contextmanager
 def naming_what_fetches(repository: Path, commits: str) -> Iterator[None]:
-    """Add a hint to an error about a missing object: how a partial clone fetches it."""
+    """Add a hint to an error about a missing object: how to fetch it into a partial clone."""
     try:
         yield
     except PatchmgrError as fault:
@@ -212,9 +212,9 @@ def naming_what_fetches(repository: Path, commits: str) -> Iterator[None]:
 
 
 def range_mails(git_dir: Path, *revisions: str) -> list[bytes]:
-    """Return commits as mails, oldest first, without merges and empty commits.
+    """Return a mail for each commit, oldest first, except merges and empty commits.
 
-    Lines of a message that would be read as a header or as part of the diff are quoted with `> `.
+    Lines of a message that git would take for a header or for a diff are quoted with `> `.
     """
     # Not in the repository, whose info/attributes may say that a text file is binary, and not in
     # the current folder, which git would take for the work tree, with its attributes.
@@ -309,7 +309,7 @@ def commit_named(name: str, repository: Path) -> str:
 
 
 def followed(git_dir: Path, name: str) -> tuple[str | None, str | None]:
-    """Return the remote's URL and the branch there that a branch tracks, each None if unknown."""
+    """Return the URL of the remote and the branch that a branch tracks there; None if unknown."""
     arguments = ["rev-parse", "--verify", "--quiet", "--symbolic-full-name", name]
     full = git_process.answer(git_dir, *arguments, good=(0, 1, 128)) or ""
     remotes = git_process.lines(git_process.ask(git_dir, "remote"))
@@ -333,7 +333,7 @@ def _setting(git_dir: Path, name: str) -> str | None:
 
 
 def own_commits(git_dir: Path, head: str, excluded: Sequence[str]) -> dict[str, tuple[str, ...]]:
-    """Map each commit reachable from `head`, not from `excluded`, to its parents, oldest first."""
+    """Map each commit reachable from `head` but not `excluded`, oldest first, to its parents."""
     data = git_process.words([head, *(f"^{commit}" for commit in excluded)])
     arguments = ["rev-list", "--topo-order", "--reverse", "--parents", "--stdin"]
     rows = git_process.ask(git_dir, *arguments, data=data).splitlines()
@@ -382,7 +382,7 @@ def own_range(git_dir: Path, head: str, tip: str) -> tuple[str, list[str]]:
 
 
 def tree_changes(git_dir: Path, pairs: Sequence[tuple[str, str]]) -> tuple[Changes, ...]:
-    """Return for each pair of trees a map from each path that differs to its old and new entry."""
+    """Return, for each pair of trees, the old and new entry of each path that differs, by path."""
     data = git_process.words(map(" ".join, pairs))
     printed = git_process.ask(git_dir, *RAW_DIFF, "--stdin", data=data)
     found: list[dict[str, tuple[Entry | None, Entry | None]]] = []

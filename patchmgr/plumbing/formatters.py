@@ -1,4 +1,4 @@
-"""Find the formatters that upstream uses, and their settings, from the settings files of a tree.
+"""Find the formatters that upstream uses, and their settings, in the settings files of a tree.
 
 Settings are reduced to known keys, so that a project cannot make a formatter run a program or
 access other files.

@@ -210,7 +210,7 @@ def answer(git_dir: Path, *arguments: str, good: Collection[int] = (0, 1)) -> st
 def settings(
     pattern: str, *, git_dir: Path | None = None, cwd: Path | None = None
 ) -> Iterator[tuple[str, str | None]]:
-    """Yield the name and value of each matching setting of the user; the value None means true."""
+    """Yield name and value of each of the user's settings that match; the value None means true."""
     line = ["config", "--show-scope", "-z", "--get-regexp", pattern]
     _, printed = run(line, git_dir=git_dir, cwd=cwd, good=(0, 1), env=user_environment())
     fields = text(printed).split("\0")[:-1]
@@ -243,7 +243,7 @@ def output_by_files(
 
 
 def attended(arguments: Sequence[str], *, cwd: Path, env: Mapping[str, str]) -> int:
-    """Run git on the user's terminal and with the user's configuration; return its exit code."""
+    """Run git at the user's terminal and with the user's configuration; return git's exit code."""
     return subprocess.run(["git", *arguments], cwd=cwd, env=env, check=False).returncode
 
 
@@ -295,5 +295,5 @@ def lines(printed: str) -> list[str]:
 
 
 def words(given: Iterable[str], end: str = "\n") -> bytes:
-    """Return words as input for git, with `end` after each word."""
+    """Return words as input for git, each followed by `end`."""
     return raw("".join(f"{word}{end}" for word in given))

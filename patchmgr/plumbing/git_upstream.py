@@ -44,7 +44,7 @@ from patchmgr.plumbing.upstream_kinds import OpenUpstream, nearest
 def tagged_releases(store: Path, start: str, end: str) -> tuple[tuple[str, str], ...]:
     """Return (tag, commit) of each final release after `start` and up to `end`, in version order.
 
-    If `start` or `end` has no release tag, the highest version among its ancestors is used.
+    For a `start` or `end` without a release tag, the highest version among its ancestors is used.
     """
     tags = {name: commit for name, commit in references(store, TAGS).items() if tag_version(name)}
     # Versions are compared, not commits: a release is often tagged on a separate branch.
@@ -293,7 +293,7 @@ class GitUpstream(OpenUpstream):
         return branch
 
     def fetch_commit(self, commit: str) -> None:
-        """Fetch a single commit, without its history and contents; no ref is created for it."""
+        """Fetch a single commit without history and file contents; no ref is created for it."""
         # No ref: git must not record the commit as shallow, or a later fetch would not get its
         # contents.
         self._transfer([commit], "--depth=1")
@@ -338,7 +338,7 @@ class GitUpstream(OpenUpstream):
             self._transfer([f"+{one.ref}:refs/pulls/{one.number}" for one in missing])
 
     def fetch_objects(self, ids: Collection[str], seen: Scratch | None = None) -> None:
-        """Fetch objects that `seen` (by default the store) lacks, all with one request."""
+        """Fetch those of the objects that `seen` (by default the store) lacks, in one request."""
         if not ids:
             return
         missing = sorted(set(ids) - (seen or self.reader).kinds(ids).keys())
@@ -375,7 +375,7 @@ class GitUpstream(OpenUpstream):
             raise PatchmgrError(fault.kind, message, hint) from fault
 
     def distance(self, pin: Pin) -> tuple[str | None, int | None]:
-        """Return the tracked tip (or None), and how many of its commits the pin lacks (or None)."""
+        """Return the tracked tip, and how many of its commits the pin lacks; None if unknown."""
         tip = self.tip()
         if tip is not None and self.reader.commit(pin.commit) is not None:
             with contextlib.suppress(PatchmgrError):
@@ -389,7 +389,7 @@ class GitUpstream(OpenUpstream):
     def recent(
         self, commit: str, paths: Sequence[str], *, scratch: Path
     ) -> tuple[int, Changes] | None:
-        """Return how many of the last commits were examined, and their hunks in the given paths.
+        """Return how many recent commits were examined, and the commits' hunks in the paths.
 
         Returns None if history or contents are missing.
         """

@@ -42,8 +42,7 @@ class GitHistory(Struct, frozen=True):
     def inside(self, merge: str, paths: Sequence[str]) -> tuple[Step, ...]:
         """Return the commits of the branch that a merge commit merged, oldest first.
 
-        The first step has no commit; its files are those that the branch changes, as they were
-        before.
+        The first step has no commit; it has the files that the branch changes, as they were before.
         """
         branch = replace(self, base=f"{merge}^1", target=f"{merge}^2")
         start, steps = branch._steps(paths)
@@ -99,11 +98,11 @@ class GitHistory(Struct, frozen=True):
 
     @property
     def ends(self) -> tuple[str, ...]:
-        """Return the ids of the base and the target; together they identify the history."""
+        """Return the ids of base and target, which together identify the history."""
         return self.base, self.target
 
     def before(self, commit: str) -> str:
-        """Return a revision that names the first parent of a commit."""
+        """Return a revision (as git understands it) for the first parent of a commit."""
         return f"{commit}^1"
 
     def find(self, named: Named) -> tuple[str, str] | None:
@@ -131,7 +130,7 @@ class GitHistory(Struct, frozen=True):
 
 
 def merged_by(git_dir: Path, base: str, target: str) -> dict[str, str]:
-    """Map each commit of a merged branch, from base to target, to the first-parent merge commit."""
+    """Map each merged commit from base to target to the first-parent merge that brought it in."""
     printed = git_process.output(["rev-list", "--parents", f"^{base}", target], git_dir=git_dir)
     parents = {commit: rest for commit, *rest in map(str.split, printed.decode().splitlines())}
     line, here = dict[str, str](), target
@@ -158,7 +157,7 @@ def commit_facts(git_dir: Path, commit: str) -> tuple[str, str, str]:
 
 
 def commit_of_pull(git_dir: Path, base: str, target: str, number: int) -> tuple[str, str] | None:
-    """Return id and subject of a first-parent commit with `(#number)` at the end, or None."""
+    """Return id and subject of a first-parent commit whose subject ends in `(#number)`, or None."""
     told = f"(#{number})"
     some = messages_with(git_dir, base, (target,), (told,), "--first-parent", form="%s")
     return next((one for one in some if one[1].rstrip().endswith(told)), None)
@@ -239,7 +238,7 @@ class ReleaseHistory(Struct, frozen=True):
 
     @property
     def ends(self) -> tuple[str, ...]:
-        """Return the base and the versions; together they identify the history."""
+        """Return the base and the versions, which together identify the history."""
         return self.base, *self.versions
 
     def before(self, commit: str) -> str:
@@ -339,7 +338,7 @@ def _entry(mode: str, blob: str) -> Entry | None:
 
 
 def renamed_paths(git_dir: Path, old: str, new: str) -> dict[str, str]:
-    """Map old to new paths of renamed files: non-empty files of which at least 50 % is the same."""
+    """Map old to new paths of renamed files, which are not empty and at least 50 % the same."""
     # As git's merge does.
     arguments = ["diff-tree", "-r", "-z", "--name-status", "--find-renames=50%", "-l0"]
     arguments += ["--no-rename-empty", "--diff-filter=R", old, new]

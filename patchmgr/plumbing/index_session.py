@@ -252,7 +252,7 @@ _HINTS = (
 
 
 def without_login(url: str, settings: IndexSettings) -> str:
-    """Return the URL, without its credentials if they are those of a configured index."""
+    """Return the URL, without credentials if those are the ones of a configured index."""
     parts = urlsplit(url)
     if "@" not in parts.netloc or parts.netloc not in _logins(settings).values():
         return url
@@ -316,7 +316,7 @@ def answer(
 
 
 def unreachable(what: str, reason: str) -> PatchmgrError:
-    """Return the error for an index that did not send `what`."""
+    """Return the error for a package index that did not send `what`."""
     return PatchmgrError("unreachable-upstream", f"{what} cannot be fetched: {reason}", *_HINTS)
 
 

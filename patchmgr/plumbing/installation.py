@@ -1,4 +1,4 @@
-"""An installed package as a target of `apply`: a folder that pip and uv also write to.
+"""An installed package as a target of `apply`: a folder to which pip and uv write, too.
 
 The record and the journal are in `.patchmgr/<name>/` of the folder with the package. No installer
 lists or removes this folder, and it is deleted together with the environment.
@@ -29,7 +29,7 @@ _COPIES = ("install with copies: uv pip install --link-mode copy --reinstall",)
 
 
 class PackageState(str, Enum):
-    """Whether a file is the wheel's own, patched, replaced by an installer, or edited."""
+    """Whether a file is as in the wheel, patched, replaced by an installer, or edited."""
 
     PRISTINE = "pristine"
     PATCHED = "patched"
@@ -83,7 +83,7 @@ class Installation(Target):
         return record_digest(content) == digest if is_known_digest(digest) else None
 
     def is_original(self, path: str, file: WorkFile | None, *, if_unhashed: bool) -> bool:
-        """Return whether a file is as in the wheel, or `if_unhashed` if RECORD has no hash."""
+        """Return whether a file is the wheel's, or `if_unhashed` if RECORD has no hash of it."""
         is_listed = path in self.distribution.record
         if file is None:
             return not is_listed
@@ -141,7 +141,7 @@ def _cache_of(path: str) -> str:
 
 
 def replaced_paths(target: Installation, record: Record | None) -> Collection[str]:
-    """Return the paths of patched files that an installer has replaced since they were patched."""
+    """Return the paths of the patched files that an installer has since replaced."""
     is_current = record is not None and record.onto == target.distribution.version
     return {
         file.path

@@ -1,7 +1,7 @@
 """A git worktree in which a person resolves a rebase.
 
-Before a command changes the worktree, it saves what a person changed there with `git stash`, except
-what it has read. `refs/worktree/patchmgr` keeps the files as the last command left them.
+Before a command changes the worktree, it saves a person's changes there with `git stash`, except
+those that it has read. `refs/worktree/patchmgr` keeps the files as the last command left them.
 """
 
 from __future__ import annotations

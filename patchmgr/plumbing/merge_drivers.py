@@ -18,7 +18,7 @@ _END = b"# patchmgr merge-driver: end"
 
 
 class DriverSettings(Struct, frozen=True):
-    """The merge driver of a repository: git configuration, and lines of info/attributes, if any."""
+    """A repository's merge driver: its git configuration and lines in info/attributes, if any."""
 
     git_dir: Path
     settings: tuple[tuple[str, str], ...] = ()

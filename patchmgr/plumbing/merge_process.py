@@ -38,7 +38,7 @@ The same text always causes the same exit code.
 
 
 class StructureApart:
-    """Structural merges, done in a separate process; a file that crashes it cannot be merged.
+    """Structural merges in a separate process; a file that crashes the process is not merged.
 
     Raises PatchmgrError "helper" if the process is killed, cannot start or does not answer in time,
     so that a busy machine does not change a result.
@@ -73,7 +73,7 @@ class StructureApart:
         return key, Resolved, path, ("merge", texts, path, marked, self._least)
 
     def suspect(self, texts: Texts, merged: str, path: str, names: bool = True) -> tuple[str, ...]:
-        """Return a sentence for each suspicious place, but no undefined names without `names`."""
+        """Return a sentence for each suspicious place; undefined names only if `names` is true."""
         key = ("names" if names else "suspect", *texts.sides(), merged, path)
         question = ("suspect", texts, merged, path, names)
         return self._known(key, tuple[str, ...], path, question) or ()
@@ -111,7 +111,7 @@ class StructureApart:
     def suspect_all(
         self, questions: Sequence[tuple[Texts, str, str]]
     ) -> Callable[[], Sequence[tuple[str, ...]]]:
-        """Start examining merges; return a function that waits for each merge's suspicious places.
+        """Start examining merges; return a function that returns each merge's suspicious places.
 
         No other request may be made until that function has returned.
         """

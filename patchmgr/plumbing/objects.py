@@ -1,4 +1,4 @@
-"""Objects of a repository, read through one `git cat-file --batch-command` process."""
+"""Read objects of a repository through one `git cat-file --batch-command` process."""
 
 from __future__ import annotations
 

@@ -50,7 +50,7 @@ def write_operation(operation: Operation) -> bytes:
 
 
 def read_operation(raw: bytes, *, name: str) -> Operation:
-    """Parse an operation's file in the log; error messages call the file `name`.
+    """Parse the file of an operation in the log; error messages call this file `name`.
 
     The log may be somebody else's, so its content is not trusted. Raises PatchmgrError
     "broken-workspace" if the file is malformed.
@@ -82,7 +82,7 @@ class ContentStore:
         self._new: dict[str, Path] = {}
 
     def keep(self, content: bytes) -> str:
-        """Write content, which `save` will save later, and return its sha256 (64 hex digits)."""
+        """Write content for `save` to save later, and return its sha256 (64 hex digits)."""
         name = hashlib.sha256(content).hexdigest()
         if not self.has(name):
             place = self._place(name)

@@ -1,4 +1,4 @@
-"""Write output to a folder, or to a file that the user named, completely or not at all."""
+"""Write output, completely or not at all, to a folder or to a file that the user named."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def refresh_folder(
 
 
 def check_ours(place: Path, *, is_ours: Callable[[str], bool]) -> None:
-    """Raise a "usage" error if the folder contains entries whose names `is_ours` rejects."""
+    """Raise a "usage" error if a folder contains an entry whose name `is_ours` rejects."""
     if not os.path.lexists(place):
         return
     is_free = place.is_dir() and not place.is_symlink()
@@ -51,7 +51,7 @@ def check_ours(place: Path, *, is_ours: Callable[[str], bool]) -> None:
 
 
 def read_named(path: Path, *, limit: int = -1) -> bytes:
-    """Return the content of a file that the user named, or its first `limit` + 1 bytes.
+    """Return the content of a file that the user named, but at most `limit` + 1 bytes.
 
     Raises PatchmgrError "usage" if the file cannot be read.
     """

@@ -86,7 +86,7 @@ class PackageUpstream(OpenUpstream):
         return None if commit is None else self._read(version, commit)
 
     def fetch(self, wanted: Sequence[str] = ()) -> str:
-        """Import the newest final release and those in `wanted`; return the newest one's commit.
+        """Import the newest final release and the releases in `wanted`; return the newest's commit.
 
         Raises PatchmgrError "unknown-ref" if there is no final release, or if a release in `wanted`
         is unknown.
@@ -226,7 +226,7 @@ class PackageUpstream(OpenUpstream):
         return release_changes(self.store, commits, paths, scratch=scratch)
 
     def distance(self, pin: Pin) -> tuple[str | None, int | None]:
-        """Return the newest final release (or a newer pin), and the number of those after the pin.
+        """Return the newest final release (or the pin, if newer), and how many come after the pin.
 
         Both are None if the index has never been read.
         """

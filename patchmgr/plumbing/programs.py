@@ -89,7 +89,7 @@ class ThrowAway(Closing):
 
 
 def end_group(process: subprocess.Popen[bytes]) -> None:
-    """Kill a command and all processes that it started, with SIGTERM and then SIGKILL."""
+    """Kill a command and all processes that it started: first SIGTERM, then SIGKILL."""
     for number in (signal.SIGTERM, signal.SIGKILL):
         with suppress(ProcessLookupError, PermissionError):
             os.killpg(process.pid, number)
@@ -174,7 +174,7 @@ _GOOD = (EXIT_DONE, EXIT_CONFLICTS, EXIT_FINDINGS)
 def answer_of(root: Path, words: Sequence[str], data: bytes = b"") -> tuple[bool, str]:
     """Run a patchmgr command in a workspace; return whether it succeeded, and its output.
 
-    It imports nothing from the current folder, which may be a stranger's; `-m` would.
+    Unlike with `-m`, nothing is imported from the current folder, which may be a stranger's.
     """
     script = f"import sys; sys.path = {[*filter(None, sys.path)]!a}; "
     script += "from patchmgr.__main__ import main; main()"
@@ -230,7 +230,7 @@ _NAMED_BY = ("GIT_EDITOR", "VISUAL", "EDITOR")
 
 
 def edited_text(text: bytes, *, name: str) -> bytes:
-    """Let the user edit text as a file `name`; return the result, or raise "editor" on failure."""
+    """Let the user edit text in a file called `name`; return the result, or raise "editor"."""
     editor = next((os.environ[n] for n in _NAMED_BY if os.environ.get(n)), "vi")
     with tempfile.TemporaryDirectory(prefix="patchmgr-edit-") as folder:
         file = Path(folder) / name

@@ -1,4 +1,4 @@
-"""Find where upstream moved the files that a series needs, by git's measure of similarity."""
+"""Find where upstream moved files that a series needs, using git's measure of similarity."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def find_renames(
     """Map the old path of each file that upstream moved to its new path.
 
     As in git, a file counts as moved if at least 50 % of its content is the same; an empty file
-    moves only with its folder. A file that the two trees alone do not show as moved is followed
+    moves only with its folder. If the two trees alone do not show that a file moved, it is followed
     through the history `way`. `bring` fetches blobs that the store lacks.
     """
     gone = [p for p in paths if base.entry(p) is not None and onto.entry(p) is None]

@@ -1,4 +1,4 @@
-"""A temporary repository on top of a store, for a run's objects until they are published."""
+"""A temporary repository on top of a store, for the objects of a run until they are published."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ _PAUSE = 0.0002  # seconds
 class ReadAhead(Closing):
     """A reader that reads blobs in the background, in the order in which they will be needed.
 
-    The caller must itself read a blob that comes much later.
+    A blob that comes much later must be read by the caller.
     """
 
     def __init__(self, git_dir: Path, blobs: Collection[str], scratch: Path) -> None:
@@ -208,7 +208,7 @@ class Scratch(Closing):
         return self.reader.blob(blob) if content is None else content
 
     def name(self, content: bytes) -> str:
-        """Return the blob id of content, without computing it if the content was read recently."""
+        """Return the blob id of content; it is not computed if the content was read recently."""
         names = (name for name, one in tuple(self._recent) if one is content)
         return next(names, None) or blob_id(content)
 

@@ -33,7 +33,7 @@ _OLD_HEADS = "refs/heads/patchmgr/"  # where all workspaces kept their branches 
 
 
 class ProblemKind(str, Enum):
-    """The kinds of faults, which --repair repairs, and of leftovers, which --prune deletes."""
+    """The kinds of fault (repaired by --repair) and of leftover files (deleted by --prune)."""
 
     BROKEN_STORE = "broken store"
     MISSING_ALTERNATE = "missing alternate"
@@ -158,7 +158,7 @@ def _is_older(path: Path, seconds: float) -> bool:
 
 
 def git_state() -> tuple[str, bool, str]:
-    """Return git's version, whether it is new enough, and what is wrong with it ("" if nothing)."""
+    """Return git's version, whether it is new enough, and what is wrong with git ("": nothing)."""
     try:
         version = git_process.git_version()
     except PatchmgrError as fault:

@@ -130,7 +130,7 @@ def lenders(store: Path) -> list[str]:
 
 
 def gone_lenders(store: Path) -> list[str]:
-    """Return the object folders that a store borrows from but that no longer exist."""
+    """Return those object folders from which a store borrows that no longer exist."""
     return [lender for lender in lenders(store) if not os.path.isdir(lender)]
 
 
@@ -157,7 +157,7 @@ def is_ref_name(name: str) -> bool:
 
 
 def references(store: Path, prefix: str) -> dict[str, str]:
-    """Map each ref below a prefix (its name without the prefix) to its id; no object is read."""
+    """Map the name of each ref below a prefix, without the prefix, to its id; read no object."""
     return {name.removeprefix(prefix): commit for name, commit, _ in listed(store, prefix)}
 
 

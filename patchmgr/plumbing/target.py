@@ -1,4 +1,4 @@
-"""A folder to which series are applied: the record of what is applied, and changes to it.
+"""A folder to which series are applied: the record of what is applied, and changes to files.
 
 New files are first written next to the files that they replace, then listed in the journal, and
 only then moved into place. After a crash, the next run discards a change if no file was moved yet,
@@ -77,7 +77,7 @@ def _check_inside(*paths: str | None) -> None:
 
 
 def keep_hint(series: str, words: str) -> str:
-    """Return a hint that says how to keep edits; `words` are the options that name the target."""
+    """Return a hint on how to keep edits; `words` are the options that specify the target."""
     # Only this command still works if the series has changed.
     what = "remove the series, and keep the edits in a patch file"
     return f"{what}: patchmgr unapply {series} {words} --force"
@@ -245,7 +245,7 @@ class Target:
 
     @uninterrupted()
     def recover(self) -> str | None:
-        """Finish or discard an interrupted change; return a sentence about it, or None without one.
+        """Finish or discard an interrupted change, and return a sentence about it, or else None.
 
         Raises PatchmgrError if a person has since edited files, or put only some of them back,
         because finishing the change would then undo that work.
@@ -331,7 +331,7 @@ class Target:
 
     @uninterrupted()
     def prepare(self, exchange: Exchange, *, decider: Path) -> str:
-        """Write the new files next to the old ones, and return a token that names the change.
+        """Write the new files next to the old ones, and return a token for the change.
 
         `finish` moves the files once the journal of the workspace `decider` contains the token.
         """
@@ -341,7 +341,7 @@ class Target:
         return journal.token
 
     def finish(self, token: str) -> None:
-        """Finish the change that the token names: move its new files into place."""
+        """Finish the change with this token: move its new files into place."""
         journal = _read_journal(self.private / _JOURNAL)
         if journal is not None and journal.token == token:
             self._finish_now(journal)

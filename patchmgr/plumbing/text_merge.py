@@ -43,7 +43,7 @@ class _Part(Struct, frozen=True):
 class GitTextMerge:
     """Merges texts as the files of three temporary commits, as `git rebase` does.
 
-    Git is not run if only one result is possible, or if `kept` has the result of an earlier run.
+    Git is not run if only one result is possible, or if `kept` has the result from an earlier run.
     """
 
     def __init__(self, scratch: Scratch, *, kept: Kept | None = None) -> None:

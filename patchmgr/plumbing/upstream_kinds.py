@@ -35,7 +35,7 @@ class OpenUpstream(ABC):
         """Return the state that a ref names; raise PatchmgrError "unknown-ref" if there is none."""
 
     def try_fetch_objects(self, ids: Collection[str], seen: Scratch | None = None) -> None:
-        """Fetch the objects that the store lacks and `seen` cannot read, if possible."""
+        """Fetch those of the objects that the store lacks and `seen` cannot read, if possible."""
         return  # the store of a package or an archive is complete
 
     def tip(self) -> str | None:
@@ -52,7 +52,7 @@ class OpenUpstream(ABC):
 
     @abstractmethod
     def distance(self, pin: Pin) -> tuple[str | None, int | None]:
-        """Return the tracked state as of the last fetch, and the steps from the pin to it.
+        """Return the tracked state as of the last fetch, and how many steps it is from the pin.
 
         Each is None if it is unknown.
         """
@@ -64,7 +64,7 @@ class OpenUpstream(ABC):
     def recent(
         self, commit: str, paths: Sequence[str], *, scratch: Path
     ) -> tuple[int, Changes] | None:
-        """Return how many of the last steps were examined, and their hunks in the given paths.
+        """Return how many recent steps were examined, and the hunks of the steps in the paths.
 
         Returns None if the steps are unknown.
         """

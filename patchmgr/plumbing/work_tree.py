@@ -126,7 +126,7 @@ class WorkTree:
                 os.fsync(file.fileno())
 
     def move(self, beside: str, path: str) -> None:
-        """Move a file into place; other hard links to the replaced file keep the old content."""
+        """Move a file into place; other hard links to the file it replaces keep the old content."""
         for folder in parents_of(path):
             self.make_folder(folder)
         with self._parent(beside) as (source, old), self._parent(path) as (target, new):
@@ -134,7 +134,7 @@ class WorkTree:
             os.replace(old, new, src_dir_fd=source, dst_dir_fd=target)
 
     def sync(self, paths: Iterable[str]) -> None:
-        """Wait until the entries of each path's folder, which must exist, are on disk."""
+        """Wait until the entries of the folder of each path are on disk; the folders must exist."""
         for folder in sorted({os.path.dirname(path) for path in paths}):
             with (
                 suppress(FileNotFoundError, PatchmgrError),

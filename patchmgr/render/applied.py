@@ -111,7 +111,7 @@ def verification_text(found: Verification, view: View) -> Iterator[str]:
 
 
 def files_lines(files: Iterable[tuple[str, Enum]], view: View) -> Iterator[str]:
-    """Yield a line for each file that is not patched or, if the view shows all, for every file."""
+    """Yield a line for each file that is not patched, or for every file if the view shows all."""
     for path, standing in files:
         if view.is_all or standing.value != "patched":
             yield f"  {standing.value}  {clean(path)}"

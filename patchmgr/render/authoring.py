@@ -181,7 +181,7 @@ def files_text(found: PatchFiles) -> Iterator[str]:
 
 
 def log_text(found: Logged) -> Iterator[str]:
-    """Yield the operations, newest first; `x` marks those that are undone."""
+    """Yield the operations, newest first; those that are undone are marked with `x`."""
     for operation in reversed(found.operations):
         mark = "x" if operation.number in found.undone else " "
         at = time.strftime("%Y-%m-%d %H:%M", time.gmtime(operation.at))

@@ -161,7 +161,7 @@ def _cases(checked: Checked, gate: GateResult) -> Iterator[_Case]:
 
 
 def audited_text(results: Sequence[Audited], view: View) -> Iterator[str]:
-    """Yield the findings of each audit, one per line, beginning with those that are certain."""
+    """Yield the findings of each audit, one per line, beginning with the definite ones."""
     for audited in results:
         found = sorted(audited.findings, key=lambda told: not told[1].is_certain)
         yield f"{clean(audited.name)}  {counted(len(found), 'finding')}"

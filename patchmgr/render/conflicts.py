@@ -32,7 +32,7 @@ MOST_LINES = 12  # per suggestion
 def marked_text(outcome: SeriesOutcome, patch: PatchOutcome, conflict: FileConflict) -> bytes:
     """Return a file in conflict with git's markers, whose labels say where each side comes from.
 
-    Ours is labeled with the upstream commit that wrote the lines, which may be later than the one
+    The label of ours is the upstream commit that wrote the lines; it may be later than the commit
     that first broke the patch.
     """
     base = _raw(f"{outcome.base.ref} ({outcome.base.commit[:12]})")

@@ -46,19 +46,19 @@ def counted(number: int, noun: str) -> str:
 
 
 def tallied(found: Iterable[Enum], kinds: Iterable[Enum]) -> str:
-    """Return how often each kind occurs, without the absent kinds: "3 modified, 1 absorbed"."""
+    """Return how often each kind occurs, without kinds that do not: "3 modified, 1 absorbed"."""
     counts = Counter(found)
     return ", ".join(f"{counts[kind]} {kind.value}" for kind in kinds if counts[kind])
 
 
 def first_few(words: Sequence[str], most: int, joint: str = ", ") -> str:
-    """Return the first `most` words, and how many others there are: "a, b and 3 more"."""
+    """Return the first `most` words, and the number of the others: "a, b and 3 more"."""
     left = len(words) - most
     return joint.join(words[:most]) + (f" and {left} more" if left > 0 else "")
 
 
 def share(right: int, of: int) -> str:
-    """Return `right` in percent of `of`, rounded down, so that only all cases give 100 %."""
+    """Return `right` as a percentage of `of`, rounded down, so that 100 % means all cases."""
     if right == of:
         return "100 %" if of else "-"
     return f"{1000 * right // of / 10:.1f} %"

@@ -20,7 +20,7 @@ _COLORS = {Sameness.CHANGED: "33", Sameness.ADDED: "32", Sameness.DROPPED: "31"}
 
 
 def compared_text(found: ComparedSeries, view: View, *, shows_lines: bool) -> Iterator[str]:
-    """Yield the result of `diff`, one line per changed patch or, with `shows_lines`, its diff."""
+    """Yield the result of `diff`: one line per changed patch, or its diff if `shows_lines`."""
     heading = f"{clean(found.series)}: {_state(found.start)} to {_state(found.end)}"
     summary = comparison_sums(found.patches)
     if view.is_line:

@@ -359,7 +359,7 @@ def exported_text(done: Exported, view: View) -> Iterator[str]:
 
 
 def graph_text(patches: Sequence[GraphPatch]) -> Iterator[str]:
-    """Yield one line per patch, followed by one line for each patch that it needs."""
+    """Yield one line per patch, each followed by one line for every patch that it needs."""
     for patch in patches:
         yield clean(patch.name)
         yield from (f"  needs {clean(n.patch)}  ({clean(_why(n))})" for n in patch.needs)

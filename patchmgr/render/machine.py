@@ -56,7 +56,7 @@ def _written(whole: dict[str, Any]) -> str:
 
 
 def fields(value: Struct, *names: str, **more: Any) -> dict[str, Any]:
-    """Return a dictionary of the fields of a value that `names` lists, and of `more`."""
+    """Return a dictionary of those fields of a value that `names` lists, and of `more`."""
     return {**{name: getattr(value, name) for name in names}, **more}
 
 

@@ -162,7 +162,7 @@ def _escaped(text: str) -> str:
 
 
 def walk(command: Any, words: tuple[str, ...] = ("patchmgr",)) -> Iterator[tuple[Any, Any]]:
-    """Yield each visible command below `command` as (command, the words that run it)."""
+    """Yield each visible command below `command`, with the words that run it."""
     for name, below in getattr(command, "commands", {}).items():
         if not below.hidden:
             yield below, (*words, name)

@@ -55,7 +55,7 @@ def fenced(foreign: str) -> str:
 def fitting(
     items: Sequence[str], room: int, what: str, *, gap: int = 1
 ) -> tuple[list[str], list[str]]:
-    """Return the items that fit into `room` characters, and a sentence that counts the others.
+    """Return the items that fit into `room` characters, and a sentence with the number of others.
 
     Each item counts `gap` more, for a separator. The sentence calls the items `what`.
     """
@@ -96,7 +96,7 @@ class Page:
     def blocks(self, blocks: Sequence[str], *, what: str, share: float = 1.0) -> None:
         """Add the blocks that fit into a share of the space that is left, and count the others.
 
-        The sentence that counts them calls them `what`.
+        The sentence about the others calls them `what`.
         """
         kept, rest = fitting(blocks, self._room(share), what, gap=2)
         self.add(*kept, *rest)
@@ -113,7 +113,7 @@ class Page:
     ) -> None:
         """Add a table with as many rows as fit, and a line that counts the other rows as `what`.
 
-        It takes at most a `share` of the space that is left, and is folded below a `summary`.
+        The table takes at most a `share` of the free space, and is folded below a `summary`.
         """
         head, *lines = table(columns, rows)
         self._add_lines(title, [head], lines, what, summary, share)

@@ -1,4 +1,4 @@
-"""The note on a sync, as Markdown for a description on GitHub and as JSON data."""
+"""The note on a sync, as Markdown for the description of a pull request, and as JSON data."""
 
 from __future__ import annotations
 

@@ -98,7 +98,7 @@ def _about(found: BreakingCommit) -> str:
 
 
 def patch_lines(patch: PlannedPatch, view: View, indent: str) -> Iterator[str]:
-    """Yield a patch's verdict and name, then where it conflicts or, if nowhere, the reason."""
+    """Yield a patch's verdict and name, then where it conflicts or, without a place, the reason."""
     verdict = painted(patch.verdict.value, VERDICT_COLORS[patch.verdict], color=view.color)
     yield f"{indent}{verdict} {clean(patch.name)}"
     places = [clean(_place(place)) for place in patch.places]
@@ -118,7 +118,7 @@ def _tried(plan: Plan) -> str:
 
 
 def plan_markdown(plan: Plan, *, takes: bool = True) -> str:
-    """Return a plan as Markdown, a section for each step; `takes` adds the command to take it."""
+    """Return a plan as Markdown, with a section per step; `takes` adds the command for the step."""
     blocks = [f"## {text(_heading(plan))}"]
     blocks += [_step_markdown(plan, step, takes=takes) for step in plan.steps]
     return "\n\n".join([*blocks, _tried(plan)]) + "\n"

@@ -68,7 +68,7 @@ def _heading(outcome: SeriesOutcome) -> str:
 
 
 def moved_text(number: int, back: int, unit: str) -> str:
-    """Return how far a rebase goes back and forward, in upstream commits or releases."""
+    """Return how far back and how far forward a rebase goes, in upstream commits or releases."""
     moved = counted(number, f"upstream {unit}")
     if back:
         gone = f"back over {counted(back, unit)}"

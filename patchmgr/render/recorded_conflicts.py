@@ -34,7 +34,7 @@ _MOST_EDITS = 12  # edits to list for a side
 
 
 def state_of(recorded: Recorded) -> str:
-    """Return "open", "solved" or "deleted" for a conflict; for a group of regions, "parts"."""
+    """Return "open", "solved" or "deleted" for a conflict, and "parts" for a group of regions."""
     if recorded.kind is RecordKind.GROUP:
         return "parts"
     if recorded.resolution is None:
@@ -90,7 +90,7 @@ def conflict_text(
 ) -> Iterator[str]:
     """Yield the patches' reasons, then the conflict and each of its parts, with git's markers.
 
-    `edits` says in words what the sides of the conflict and of each part changed.
+    `edits` says in words what each side changed, in the conflict and in each part.
     """
     for patch in patches:
         yield from _asking(patch)
@@ -145,7 +145,7 @@ def _cut(lines: list[str]) -> Iterator[str]:
 
 
 def resolution_lines(recorded: Recorded) -> Iterator[str]:
-    """Yield the resolution of a conflict: which side it equals or, if neither, a diff from ours."""
+    """Yield a conflict's resolution: which side it equals or, without one, a diff from ours."""
     assert recorded.resolution is not None
     content, ours = recorded.resolution.content, recorded.ours
     if content is None:
@@ -239,7 +239,7 @@ def conflict_value(
 ) -> dict[str, Any]:
     """Return a conflict and its parts as JSON data.
 
-    `edits` says in words what the sides of the conflict and of each part changed.
+    `edits` says in words what each side changed, in the conflict and in each part.
     """
     conflict, *parts = (
         {**whole_value(one), "edits": fields(does, "ours", "theirs")}

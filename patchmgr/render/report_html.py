@@ -29,7 +29,7 @@ class Box(Struct, frozen=True):
 
 
 class Label(Struct, frozen=True):
-    """A text in a chart, with the start of its baseline and its class in the style sheet."""
+    """A label in a chart: its text, the start of its baseline, and its class in the style sheet."""
 
     x: float
     y: float
@@ -363,7 +363,7 @@ def _facts(footprint: Footprint) -> Iterator[tuple[int, str]]:
 
 
 class TextColumn(Struct, frozen=True):
-    """A text in a work order, displayed beside the other texts."""
+    """A column with one of the texts in a work order, displayed beside the others."""
 
     title: str
     # (line, is_shared): a line of base is shared by ours and theirs, any other line by base

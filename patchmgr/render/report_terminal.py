@@ -1,4 +1,4 @@
-"""The report on a series as aligned text for a terminal."""
+"""The report on a series as a text in aligned columns, for a terminal."""
 
 from __future__ import annotations
 

@@ -26,7 +26,7 @@ Line = tuple[bool, str]
 
 
 class Pane(Struct, frozen=True):
-    """A text displayed beside other texts; `is_chosen` is true if the user chose it."""
+    """A text displayed beside others; `is_chosen` is true if the user chose this text."""
 
     title: str
     lines: tuple[Line, ...]

@@ -119,7 +119,7 @@ def _order(order: WorkOrder) -> str:
 
 
 def comment_markdown(proposal: SyncPreview, *, limit: int = LIMIT) -> str:
-    """Return a comment with the changed patches and what changed in them, or "" if none changed."""
+    """Return a comment that says which patches changed, and how, or "" if none changed."""
     lines = list[str]()
     for one in proposal.carried:
         if any(patch.is_other for patch in one.compared.patches):
@@ -129,7 +129,7 @@ def comment_markdown(proposal: SyncPreview, *, limit: int = LIMIT) -> str:
 
 
 def comment_mark(comment: str) -> str:
-    """Return a hidden HTML mark by which the comment can be recognized, or "" without a comment."""
+    """Return a hidden HTML mark by which to recognize the comment, or "" if there is no comment."""
     if not comment:
         return ""
     return f"<!-- patchmgr comment {hashlib.sha256(comment.encode()).hexdigest()[:16]} -->"
@@ -161,7 +161,7 @@ def check_words(check: PullCheck) -> str:
 
 
 def annotations_text(found: Sync) -> Iterator[str]:
-    """Yield one line for each warning and conflict, as a compiler prints warnings."""
+    """Yield one line for each warning and conflict, in the form of a compiler's warnings."""
     # `.github/problem-matcher.json` turns these lines into annotations
     yield from (clean(f"patchmgr: warning: {warning}") for warning in found.warnings)
     for order in found.proposal.orders:

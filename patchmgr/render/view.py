@@ -15,7 +15,7 @@ _COLOR = re.compile("\x1b\\[[0-9;]*m")
 
 
 def cells(text: str) -> int:
-    """Return how many columns a text occupies on a terminal, where color codes occupy none."""
+    """Return how many columns a text occupies on a terminal; color codes occupy none."""
     text = _COLOR.sub("", text)
     wide = sum(unicodedata.east_asian_width(c) in "WF" for c in text)
     return len(text) + wide - sum(unicodedata.combining(c) > 0 for c in text)

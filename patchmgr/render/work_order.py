@@ -25,7 +25,7 @@ class OrderLine(Struct, frozen=True):
 
 
 class OrderCode(Struct, frozen=True):
-    """A text in a work order, with a title; its lines are printed without wrapping."""
+    """A text in a work order, with a title; the lines of the text are printed without wrapping."""
 
     title: str
     text: str
@@ -114,7 +114,7 @@ def _markdown(title: str, blocks: list[OrderLine | OrderCode]) -> str:
 
 
 def sections(order: WorkOrder, *, has_sides: bool = True) -> Iterator[Section]:
-    """Yield the title and content of each section, those with the sides only if `has_sides`."""
+    """Yield the title and content of each section; without `has_sides`, leave out the sides."""
     paths = " -> ".join(dict.fromkeys((order.path, order.new_path)))
     ends = (
         pin.commit[:12] if pin.ref == pin.commit else f"{pin.ref} ({pin.commit[:12]})"
