@@ -1,4 +1,4 @@
-"""The workspace on disk: upstream.lock, series/, conflicts/, and the lock that a writer holds."""
+"""The workspace on disk: upstream.lock, series/, conflicts/, and a lock for those who write."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ _parsed_lock = lru_cache(maxsize=16)(parse_lock)
 class Workspace:
     """A directory that contains upstream.lock.
 
-    `command` names its changes in the operation log (None: no log). A dry run changes nothing.
+    `command` is what the operation log calls its changes (None: no log). A dry run changes nothing.
     """
 
     def __init__(self, root: Path, *, command: str | None = None, is_dry_run: bool = False) -> None:
@@ -152,7 +152,7 @@ class Workspace:
     def settings(
         self, name: str, *, changes: Mapping[str, bytes | None] | None = None
     ) -> SeriesSettings:
-        """Return the settings of a series, by its settings file or its new content in `changes`."""
+        """Return the settings of a series, from its series.toml or new content in `changes`."""
         path = f"series/{name}/series.toml"
         changed = (changes or {}).get(path)
         if changed is not None:
@@ -167,7 +167,7 @@ class Workspace:
         return not os.path.lexists(place) or (is_same and not place.is_symlink())
 
     def names_beside(self, series: str, source: str | None = None) -> dict[str, str]:
-        """Return the patches of the stack's other series, except `source`, with their series."""
+        """Map each patch of the stack's other series, except those of `source`, to its series."""
         records = self.lock().series
 
         def below(name: str) -> tuple[str, ...]:
@@ -229,8 +229,8 @@ class Workspace:
     def conflict(self, name: str, source: Source | None = None) -> Recorded | None:
         """Return the recorded conflict whose id is `name`, or None if there is none.
 
-        It is looked up in those pulled from `source`, or else in the workspace's own. Raises
-        PatchmgrError "bad-conflict" if its folder is malformed.
+        It is one of those pulled from `source` or, if that is None, one of the workspace's own.
+        Raises PatchmgrError "bad-conflict" if its folder is malformed.
         """
         # older versions of patchmgr left conflicts open without an id
         if not name:

@@ -111,7 +111,7 @@ def with_absorbed(
     elsewhere: ChangedFiles,
     on_search: Callable[[], None],
 ) -> tuple[Item, ...]:
-    """Find the changes that upstream already contains, and record them in the returned patches.
+    """Find the changes that upstream already contains, and return the patches with them recorded.
 
     `before` caches the results of long searches, and `on_search` is called before one that is not
     cached. `elsewhere` has the files to which upstream may have moved lines.
@@ -441,7 +441,7 @@ def ledger_of(
 
 
 def claimed(item: Item, judged: Judged) -> Claimed:
-    """Return what a rebase claims about a patch: the fate of each hunk, and the evidence for it."""
+    """Return what a rebase claims about a patch: what became of each hunk, with the evidence."""
     outcome = judged.outcome
     rest = Fate.CONFLICT if outcome.is_left else Fate.GIVEN_UP
     cited = [one.commit for one in outcome.evidence]

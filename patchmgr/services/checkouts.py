@@ -51,7 +51,7 @@ class Verification(Struct, frozen=True, rename=_KEYS):
 
     @property
     def is_sound(self) -> bool:
-        """Return whether every patch of the current series is applied."""
+        """Return whether every patch of the series, as it is now, is applied."""
         all_in = all(standing is FileStanding.PATCHED for _, standing in self.files)
         return self.is_applied and self.is_current and all_in
 
@@ -90,7 +90,7 @@ def series_digest(
 def settled(session: Session, target: _Kind, *, only_reads: bool = False) -> Iterator[_Kind]:
     """Lock a checkout or package, and complete an interrupted change to it.
 
-    A dry run or a command that only reads locks it only if a change was interrupted.
+    For a dry run or a command that only reads, lock it only if a change was interrupted.
     """
     if (session.is_dry_run or only_reads) and not target.is_interrupted:
         yield target
@@ -105,10 +105,10 @@ def settled(session: Session, target: _Kind, *, only_reads: bool = False) -> Ite
 def record_in_force(checkout: Checkout, head: str, changed: Collection[str]) -> Record | None:
     """Return the record of the applied series, or None if it is no longer applied.
 
-    A series applied as commits is in force as long as HEAD contains these. Of any other series, a
-    file must differ from HEAD, and either have the recorded content or be edited and keep a change
-    of the series (pushed patches: any edit). A series that changes no file is in force until HEAD
-    moves.
+    A series applied as commits is in force as long as HEAD contains the commits. Any other series
+    is in force if one of its files differs from HEAD, and has the recorded content or is edited but
+    keeps a change of the series (pushed patches: any edit). A series that changes no file is in
+    force until HEAD moves.
     """
     record = checkout.record()
     if record is None:
@@ -139,7 +139,7 @@ def _is_patched(checkout: Checkout, file: AppliedFile) -> bool:
 def unlike_head(
     checkout: Checkout, files: Collection[AppliedFile], changed: Collection[str]
 ) -> tuple[AppliedFile, ...]:
-    """Return the applied files that may differ from HEAD; `changed` are the paths that do."""
+    """Return the applied files that may differ from HEAD; the paths in `changed` do."""
     index = checkout.clone.index()
 
     def may_differ(file: AppliedFile) -> bool:
@@ -153,7 +153,7 @@ def unlike_head(
 def applied_now(checkout: Checkout, head: str) -> Record | None:
     """Return the record of the applied series, or None if no series is applied.
 
-    Pushed patches are applied until all files are as before, or as in a commit checked out since.
+    Pushed patches count until all files are as before, or as in a commit checked out since.
     """
     record = checkout.record()
     if record is not None and record.pushed is not None:
@@ -268,7 +268,7 @@ def only_series(session: Session, name: str | None = None) -> str:
 def find_place(
     *, cwd: Path, named: Path | None, to: Path | None, begins: bool
 ) -> tuple[Path, Path | None]:
-    """Return the folder where the search for the workspace starts, and the checkout, if any.
+    """Return the folder where to start searching for the workspace, and the checkout, if any.
 
     `named` and `to` are the workspace and the checkout that the user named. With `begins` (the
     command may push the first patch), the checkout around `cwd` always counts.
@@ -324,7 +324,7 @@ def pushed_targets(workspace: Workspace, series: str | None) -> tuple[tuple[Path
 
 
 def verify_checkout(session: Session, name: str, target: Path) -> Verification:
-    """Return, file by file, whether the current series is applied to a checkout."""
+    """Return, file by file, whether a series, as it is now, is applied to a checkout."""
     record = session.workspace.series_record(name)
     with settled(session, Checkout(open_clone(target)), only_reads=True) as checkout:
         return verification_of(session, record, checkout)

@@ -1,4 +1,4 @@
-"""Find the names for shell completion in a workspace, without loading the whole program."""
+"""Find the names that a shell can complete in a workspace, without loading the whole program."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _RELEASES = "refs/upstream/releases/"
 
 
 def workspace_around(folder: Path) -> Path | None:
-    """Return the workspace around a folder, or else the one that its checkout has recorded."""
+    """Return the workspace around a folder, or else the one recorded in the checkout around it."""
     absolute = folder.absolute()
     for place in (absolute, *absolute.parents):
         if (place / LOCK).is_file():
@@ -34,7 +34,7 @@ def workspace_around(folder: Path) -> Path | None:
 
 
 class Candidates(Struct, frozen=True, dict=True):
-    """The names that a shell can complete in a workspace; `about` are the words typed so far."""
+    """The names for shell completion in a workspace; `about` are the words typed so far."""
 
     root: Path
     about: Collection[str] = ()

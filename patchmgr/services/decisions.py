@@ -82,12 +82,12 @@ class Undecided(Struct, frozen=True, rename={"rows": "passages"}):
 
     @property
     def passages(self) -> tuple[Passage, ...]:
-        """Return the passages of upstream's text that a decision on the patch has to refer to."""
+        """Return the passages of upstream's text to which a decision on the patch has to refer."""
         return tuple(Passage(*row) for row in self.rows)
 
 
 def keep_findings(workspace: Workspace, outcomes: Sequence[SeriesOutcome]) -> None:
-    """Save the patches that a rebase left undecided, replacing those saved for the same series."""
+    """Save the patches that a rebase left undecided; replace those saved for the same series."""
     outcomes = _own(workspace, outcomes)
     again = {outcome.name for outcome in outcomes}
     found = [item for item in read_findings(workspace) if item.series not in again]
@@ -163,7 +163,7 @@ def reasons_to_accept(workspace: Workspace) -> Mapping[str, str]:
 
 
 def keep_open_findings(workspace: Workspace, outcomes: Sequence[SeriesOutcome]) -> None:
-    """Save the findings that stopped a rebase, replacing those saved for the same series."""
+    """Save the findings that stopped a rebase; replace those saved for the same series."""
     outcomes = _own(workspace, outcomes)
     again = {outcome.name for outcome in outcomes}
     found = [one for one in open_findings(workspace) if one.series not in again]

@@ -183,7 +183,7 @@ def _repository_paths(
 def read_edits(
     session: Session, record: SeriesRecord, where: Location, say: Callable[[str], None]
 ) -> SourcePatch:
-    """Return the edits of an installed package as one patch on top of the series.
+    """Return the edits to an installed package as one patch on top of the series.
 
     Raises PatchmgrError "usage" if the installed release is not the pin, if nothing was edited, or
     if the series has changed since it was applied.

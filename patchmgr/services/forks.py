@@ -1,4 +1,4 @@
-"""Import a fork that merged upstream, as patches on the last upstream state that it merged."""
+"""Import a fork that merged upstream: as patches on the upstream state that it merged last."""
 
 from __future__ import annotations
 

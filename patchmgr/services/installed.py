@@ -79,17 +79,17 @@ class InstalledState(Struct, frozen=True):
 
     @property
     def is_sound(self) -> bool:
-        """Return whether every patch of the current series is applied to the package."""
+        """Return whether every patch of the series, as it is now, is applied to the package."""
         return self.state == "patched"
 
 
 def find_installed(
     session: Session, record: SeriesRecord, where: Location, *, takes_left: bool = False
 ) -> tuple[Environment, Distribution]:
-    """Return the environment at a location, and the package in it that the series is for.
+    """Return the environment at a location, and the package there to which the series belongs.
 
     With `takes_left`, files left behind by an uninstalled patched package count as the package.
-    Raises PatchmgrError "usage" for an unknown package name, and "not-installed".
+    Raises PatchmgrError "usage" if no package name is known, and "not-installed".
     """
     package = where.package or session.workspace.upstream(record.upstream).package
     if package is None:
@@ -117,7 +117,7 @@ def own_record(
     """Return the record of a series in a package, or None if no series is applied there.
 
     Raises PatchmgrError "usage" if the applied series is another one, or comes from another
-    workspace; `hint` precedes its name in the error's hint.
+    workspace; `hint` precedes that series' name in the error's hint.
     """
     present = target.record()
     if present is not None and present.series != name:
@@ -240,7 +240,7 @@ def _as_verification(state: InstalledState) -> Verification:
 
 
 def verify_package(session: Session, name: str, where: Location) -> InstalledState:
-    """Return, file by file, whether the current series is applied to an installed package."""
+    """Return, file by file, whether a series, as it is now, is applied to an installed package."""
     record = session.workspace.series_record(name)
     _, distribution = find_installed(session, record, where)
     with settled(session, Installation(distribution), only_reads=True) as target:

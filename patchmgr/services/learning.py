@@ -77,7 +77,7 @@ def learn_again(
     merges: Sequence[PastMerge],
     additions: Additions,
 ) -> list[LearnedFile]:
-    """Repeat merges, add the resolutions of their conflicts, and return the files in conflict."""
+    """Repeat merges, add the resolutions of the conflicts to `additions`, and return the files."""
     files: list[LearnedFile] = []
     with task(session.progress, "Repeating merges", len(merges)):
         for past in merges:

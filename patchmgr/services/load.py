@@ -56,7 +56,7 @@ class Writing(Closing):
         self._ahead: Ahead[tuple[tuple[str, ...], Mapping[str, bytes]]] | None = None
 
     def start(self, carried: RebasedSeries) -> None:
-        """Start writing the commits or, if a conflict remains, one commit of all clean changes."""
+        """Start writing the commits, or one commit of all clean changes if a conflict remains."""
         self._outcomes, self._has_conflicts = carried.outcomes, carried.has_conflicts
         drafts = carried.drafts()
         if self._has_conflicts:
@@ -277,7 +277,7 @@ class RebaseRun(SeriesRun, frozen=True):
     def carry_input(
         self, loaded: LoadedSeries, base: StoredTree, onto: StoredTree, ends: tuple[End, End]
     ) -> CarryInput:
-        """Return what is needed to rebase a series, with what is known from earlier rebases."""
+        """Return what is needed to rebase a series, including what earlier rebases found out."""
         given = super().carry_input(loaded, base, onto, ends)
         accepted = {**reasons_to_accept(self.session.workspace), **self.options.accepted}
         options = replace(self.options, accepted=accepted)

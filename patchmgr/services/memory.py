@@ -131,9 +131,9 @@ class Memory:
     def offers(
         self, base: bytes, ours: bytes, theirs: bytes
     ) -> tuple[tuple[Suggestion, ...], tuple[Suggestion, ...]]:
-        """Return the pulled resolutions of a region: those that keep both sides' changes, others.
+        """Return the pulled resolutions of a region: those that keep both sides' changes, the rest.
 
-        In both tuples, those that more sources agree on come first.
+        In both tuples, the resolutions on which more sources agree come first.
         """
         sources: dict[bytes, list[str]] = {}
         for source, one in self.pulled(region_id(base, ours, theirs)):
@@ -167,7 +167,7 @@ class Memory:
 class Additions:
     """Conflicts and resolutions to be written in one change.
 
-    No recorded resolution is replaced. Of two new resolutions of a conflict, neither is written.
+    No recorded resolution is replaced. If a conflict gets two new resolutions, neither is written.
     """
 
     def __init__(self, memory: Memory) -> None:
@@ -193,7 +193,7 @@ class Additions:
         return tuple(self._new.values())
 
     def find(self, base: bytes | None, ours: bytes | None, theirs: bytes | None) -> bytes | None:
-        """Return the resolution of a region, from the additions or the workspace, or None."""
+        """Return a region's resolution, from the additions or else the workspace, or None."""
         if base is not None and ours is not None and theirs is not None:
             known = self._new.get(region_id(base, ours, theirs))
             if known is not None and known.resolution is not None:
@@ -306,7 +306,7 @@ def open_conflicts(memory: Memory, outcomes: Sequence[SeriesOutcome]) -> Additio
 def resolutions_in_work(
     memory: Memory, in_progress: InProgress, solved: Solved
 ) -> tuple[Additions, tuple[str, ...]]:
-    """Return the resolutions in files that a person resolved, and why others are not recorded."""
+    """Return the resolutions in files that a person resolved, and why some are not recorded."""
     additions = Additions(memory)
     missed: list[str] = []
     skipped = set(in_progress.skipped)

@@ -378,9 +378,9 @@ def edited_files(
 ) -> dict[str, Entry | None]:
     """Return the files that differ from the state after the last pushed patch, keyed by path.
 
-    These are files that git tracks, that were added with `git add`, or that a patch created, or
-    else `only` the named files and folders ("": the top folder). Unsafe names are left out, and
-    reported unless `is_told`. Raises PatchmgrError "usage" if a named file does not exist.
+    The files compared are those that git tracks, that were added with `git add` or that a patch
+    created, or else `only` the named files and folders ("": the top folder). Unsafe names are left
+    out, and reported unless `is_told`. Raises PatchmgrError "usage" if a named file does not exist.
     """
     checkout = opened.need_checkout()
     candidates = {*checkout.clone.changed_paths(), *opened.state}

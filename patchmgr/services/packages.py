@@ -42,7 +42,7 @@ Read = Callable[[str], "WorkFile | None"]
 
 
 class RepositoryFiles:
-    """The known files of upstream's repository: from trees or, if there are none, from patches."""
+    """The files of upstream's repository, as known from trees or, without trees, from patches."""
 
     def __init__(self, trees: Sequence[StoredTree], patches: Iterable[Patch], read: Read) -> None:
         self._trees, self._read = trees, read
@@ -63,7 +63,7 @@ class RepositoryFiles:
         return tuple(name for above, _, name in split if above == folder)
 
     def is_gone(self, folder: str) -> bool:
-        """Return whether the release, or else the pin, has no file directly in a folder."""
+        """Return whether the release (or else the pin) has no file directly in a folder."""
         return not (self._trees[0].names(folder) if self._trees else self.names(folder))
 
     def files(self) -> Iterable[str]:
@@ -112,7 +112,7 @@ def _named(patches: Iterable[Patch]) -> dict[str, str]:
 def installed_tree(
     scratch: Scratch, base: StoredTree, layout: InstalledPaths, record: Iterable[str], read: Read
 ) -> dict[str, Entry | None]:
-    """Return the changes that replace the files of the pin with the package's text files."""
+    """Return changes that replace files of the pin with the package's text files."""
     changes: dict[str, Entry | None] = {}
     places: dict[str, str] = {}
     for path in base.files():
@@ -151,7 +151,7 @@ class Ends(Struct, frozen=True):
         return self.onto is not None or self.needs_all
 
     def resolved(self, pin: Pin, version: str) -> tuple[Resolved, Resolved]:
-        """Return the start and the target; one that is None is made from `pin` and `version`."""
+        """Return the start and the target; an end that is None is made from `pin` and `version`."""
         base = self.base or Resolved(pin.ref, pin.commit, pin.archive, pin.sha256, version)
         return base, self.onto or Resolved(f"v{version}", base.commit, base.archive, None, version)
 
@@ -212,7 +212,7 @@ class PackageResult(Struct, frozen=True):
 
 
 def carry_onto_package(session: Session, record: SeriesRecord, package: Package) -> PackageResult:
-    """Rebase a series onto the files of a package, just as `rebase` does onto a release.
+    """Rebase a series onto the files of a package, just as `rebase` rebases it onto a release.
 
     Raises PatchmgrError "out-of-reach" if the package has none of the files that patches change.
     """

@@ -42,7 +42,7 @@ class PatchRepository(Struct, frozen=True):
     is_dry_run: bool  # neither keep nor push commits
 
     def commit(self, files: Files, message: str, date: str, *, is_alone: bool = False) -> str:
-        """Commit changed workspace files on top of HEAD; return the commit's id, and move no ref.
+        """Commit changed workspace files on top of HEAD, but move no ref; return the commit's id.
 
         With `is_alone`, the commit has no parent, and only these files.
         """

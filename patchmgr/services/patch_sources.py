@@ -262,7 +262,7 @@ class _Read(Struct, frozen=True):
 def readable(
     item: SourcePatch, exists: Callable[[str], bool], notes: list[str]
 ) -> Sequence[tuple[SourcePatch, Patch]]:
-    """Return the parts of a patch (usually one), read with another -pN or rewritten if necessary.
+    """Return the parts of a patch (usually one), if necessary read with another -pN or rewritten.
 
     `exists` says whether a path is a file in the state that the patch applies to. Adds to `notes`
     what was changed. Raises PatchmgrError if the patch cannot be read.
@@ -359,7 +359,7 @@ def _not_empty(path: Path) -> bytes:
 
 
 def read_range(repository: Path, commits: str, say: Callable[[str], None]) -> list[SourcePatch]:
-    """Return the commits of a range as patches, with any names that `gbp pq` recorded."""
+    """Return the commits of a range as patches, under any names that `gbp pq` recorded."""
     mails, dates = range_patches(repository, commits)
     if len(mails) < len(dates):
         left_out = len(dates) - len(mails)
@@ -371,7 +371,7 @@ def read_range(repository: Path, commits: str, say: Callable[[str], None]) -> li
 def found_in(
     mails: Sequence[bytes], commits: str, say: Callable[[str], None], dates: Mapping[str, str]
 ) -> list[SourcePatch]:
-    """Return the mails of a range of commits as patches, with any names that `gbp pq` recorded.
+    """Return the mails of a range of commits as patches, under any names that `gbp pq` recorded.
 
     `dates` maps commit ids to committer dates, which go into the headers.
     """
@@ -426,8 +426,8 @@ def read_pull(session: Session, record: SeriesRecord, given: str) -> SourcePatch
     """Return a pull request of the series' upstream (its number or URL) as one patch.
 
     If upstream merged it as one commit, the patch is that commit. Raises PatchmgrError
-    "unknown-ref" if it does not exist, and "usage" if it is in another repository, in the pin, or
-    changes nothing.
+    "unknown-ref" if the pull request does not exist, and "usage" if it is in another repository or
+    in the pin, or changes nothing.
     """
     upstream = git_upstream_of(session, record)
     match = _PULL.fullmatch(given.strip())

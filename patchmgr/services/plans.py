@@ -27,7 +27,7 @@ def keep_plan(workspace: Workspace, plan: Plan) -> None:
 def digests_of(
     session: Session, series: Sequence[str], selected: Collection[str]
 ) -> Mapping[str, str]:
-    """Return the sha256 of everything that a step of a plan depends on, by series."""
+    """Return, by series, the sha256 of everything on which a step of a plan depends."""
     records = [session.workspace.series_record(name) for name in series]
     return {record.name: series_digest(session, record, selected) for record in records}
 

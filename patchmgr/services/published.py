@@ -122,7 +122,7 @@ def _head(session: Session, place: Path, reader: ObjectReader, name: str) -> str
 
 
 def published_base(session: Session, head: str) -> str | None:
-    """Return the base of a head that this workspace published, or None if it did not publish it."""
+    """Return the base of a head if this workspace published the head, or else None."""
     return next((one.base for one in read_published(session.workspace) if one.head == head), None)
 
 
@@ -134,7 +134,7 @@ def is_own_commit(content: bytes) -> bool:
 def own_commits(
     reader: ObjectReader, head: str, base: str | None = None
 ) -> tuple[tuple[str, ...], str]:
-    """Return the ids of patchmgr's commits, or all since `base`, up to a head, and their base.
+    """Return the ids of patchmgr's commits up to a head (or of all since `base`), and their base.
 
     The oldest comes first.
     """
@@ -275,7 +275,7 @@ def last_checked(workspace: Workspace, series: str) -> KeptCheck | None:
 
 
 def current_gates(session: Session, record: SeriesRecord) -> tuple[GateLine, ...]:
-    """Return the gates of the last check, or none if the series has changed since that check."""
+    """Return the gates of the last check, or () if the series has changed since that check."""
     kept = last_checked(session.workspace, record.name)
     if kept is None or kept.digest != series_digest(session, record, ()):
         return ()

@@ -293,7 +293,7 @@ class OtherEdits(Struct, frozen=True):
     ask: Callable[[str, Sequence[str]], str] | None = None
 
     def answer(self, patch: str, root: Path, paths: Sequence[str]) -> str:
-        """Return where the user puts other edits; raise PatchmgrError "other-edits" if unsaid."""
+        """Return where to put other edits; raise PatchmgrError "other-edits" if nobody said."""
         if self.said is not None:
             return self.said
         if self.ask is not None:
@@ -361,7 +361,7 @@ def take_back(
     is_answered: Callable[[Waiting], bool],
     accepted: Sequence[str],
 ) -> tuple[InProgress, LinkedWorktree | None]:
-    """Save in the workspace what the user changed in the checkout of a rebase.
+    """Save the user's changes in the checkout of a rebase to the workspace.
 
     Returns the updated rebase, and the checkout if there is one. `is_answered` returns whether a
     file was resolved elsewhere; `accepted` names files to take as they are. Raises PatchmgrError
@@ -530,7 +530,7 @@ def _new_patch(
 
 
 def with_added(loaded: LoadedSeries, in_progress: InProgress) -> LoadedSeries:
-    """Add the new patches for edits in the checkout to a series; these patches are still empty."""
+    """Add new patches, which are still empty, to a series for the edits in the checkout."""
     for one in in_progress.added:
         if one.series == loaded.record.name and (one.series, one.name) not in in_progress.skipped:
             file = with_appended(loaded.series_file, one.name, after=one.after)

@@ -49,7 +49,7 @@ class RepeatedRebase(Struct, frozen=True):
 
     @property
     def contents(self) -> Fetching:
-        """Return a reader of file contents that fetches what a partial clone lacks."""
+        """Return a reader of file contents, which fetches those that a partial clone lacks."""
         return Fetching(self.loaded.upstream, self.scratch.read)
 
     def patch(self, name: str) -> PatchOutcome:

@@ -216,7 +216,7 @@ def rewritten(
     """Return new patch files, by patch name, for the patches whose diff must be rewritten.
 
     The diff of patch n turns state n into state n + 1. A patch in `fresh` is also rewritten if git
-    would write its diff in another way, and one in `anew`, too, if its file would change at all.
+    would write its diff differently, and one in `anew` is, if its file would change at all.
     """
     ground = opened.ground
     stale = [
@@ -257,7 +257,7 @@ def diffs_of(opened: OpenSeries, states: Sequence[State]) -> list[bytes]:
 
 
 class Chain(Struct, frozen=True):
-    """Patches in series order, with their changes: all but hidden ones, or only the pushed ones."""
+    """Patches in series order, with their changes: all except hidden ones, or only pushed ones."""
 
     names: tuple[str, ...]
     states: tuple[State, ...]  # before the first patch and after each
@@ -292,7 +292,7 @@ def chain_of(opened: OpenSeries) -> Chain:
 
 
 def name_stopped(opened: OpenSeries, state: State) -> str | None:
-    """Return the first patch that applied before but not to `state`, and tell the user; or None."""
+    """Return the first patch that applied before but not to `state`, if any, and tell the user."""
     left = opened.unpushed()
     end, fault = _reach(opened, left, state)
     if fault is not None and _reach(opened, left[: end + 1], opened.state)[1] is None:
@@ -344,7 +344,7 @@ def restacked(
     """Apply patches of a chain in the given order, and return the state before them and after each.
 
     `changed` replaces the change of one patch. Raises PatchmgrError "depends" if a patch comes
-    before one that it needs, or if `same_end` and the last state differs; "empty" if a patch
+    before one that it needs, or if, with `same_end`, the last state differs; "empty" if a patch
     becomes empty.
     """
     by_name = {layer.name: layer for layer in (*chain.layers, *filter(None, [changed]))}

@@ -17,7 +17,7 @@ from patchmgr.workspace import Workspace
 
 
 def touched_paths(patches: Sequence[Patch]) -> tuple[str, ...]:
-    """Return every path that the patches name, without repetitions."""
+    """Return all paths in the patches, without repetitions."""
     return tuple(dict.fromkeys(path for patch in patches for path in patch.paths()))
 
 
@@ -28,7 +28,7 @@ def patch_commits(workspace: Workspace, name: str) -> tuple[OwnCommit, ...]:
 
 
 def new_paths(patches: Iterable[Patch], base: StoredTree) -> tuple[str, ...]:
-    """Return each new path that the patches name and that the base lacks, without repetitions."""
+    """Return, without repetitions, the new paths of patches that are not in the base."""
     named = (change.new_path for patch in patches for change in patch.files)
     return tuple(dict.fromkeys(p for p in named if p is not None and base.entry(p) is None))
 
@@ -92,7 +92,7 @@ def whole_series(session: Session, record: SeriesRecord) -> tuple[tuple[Patch, .
 
 
 def tell_strays(session: Session, name: str, groups: Iterable[str] | None = None) -> None:
-    """Tell the user which names in the groups (by default, those that are off) are not patches."""
+    """Tell the user which names in groups (by default, in those that are off) are not patches."""
     settings, names = session.workspace.settings(name), session.workspace.series_file(name).names()
     off = sorted(settings.groups.keys() & settings.off)
     for group in off if groups is None else groups:

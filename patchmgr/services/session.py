@@ -64,7 +64,7 @@ class Session(Struct, frozen=True):
             self.say("Finished the change that an interrupted command had begun.")
 
     def open_upstream(self, upstream: Upstream, *, tracks: str | None = None) -> OpenUpstream:
-        """Open an upstream as "git", "package" or "archive", by default as its own setting says.
+        """Open an upstream as "git", "package" or "archive", by default as it is configured.
 
         The store is created if it does not exist.
         """
@@ -86,7 +86,7 @@ class Session(Struct, frozen=True):
 
 
 def pin_of(reader: ObjectReader, found: Resolved) -> Pin:
-    """Return a state in the reader's repository as a pin."""
+    """Return a pin for an upstream state in the reader's repository."""
     tree = reader.tree_of(found.commit)
     return Pin(found.ref, found.commit, tree, found.archive, found.sha256)
 
@@ -118,7 +118,7 @@ def subject_of(reader: ObjectReader, commit: str) -> str:
 
 
 class Fetching(Struct, frozen=True):
-    """A reader of file contents that fetches what a partial clone lacks."""
+    """A reader of file contents, which fetches those that a partial clone lacks."""
 
     upstream: OpenUpstream
     lend: Callable[[str], bytes]  # fails if the blob is missing
@@ -139,7 +139,7 @@ class Fetching(Struct, frozen=True):
 
 
 def nobody(upstream: OpenUpstream, pin: Pin) -> Author:
-    """Return the author of patches that name none: patchmgr, with the date of the pinned commit."""
+    """Return the author of patches without one: patchmgr, with the date of the pinned commit."""
     found = upstream.reader.find(pin.commit)
     assert found is not None
     lines = found.content.split(b"\n\n", 1)[0].split(b"\n")

@@ -54,7 +54,7 @@ class UpstreamStates:
     ) -> Views | None:
         """Return the states for which to evaluate conditions; None if no patch has a condition.
 
-        These are the start of a rebase and its target, by default the start.
+        These are the start and the target of a rebase; the target is by default the start.
         """
         if not has_conditions(patches):
             return None

@@ -37,7 +37,7 @@ def first_releases(
 def pinned_commit(
     session: Session, record: SeriesRecord, pin: Pin
 ) -> tuple[GitUpstream, str] | None:
-    """Return the git repository of a series' upstream, and the commit there that a pin stands for.
+    """Return the git repository of a series' upstream, and the commit there that is the pin's.
 
     Returns None without a git repository, or without a tag there for a pinned release.
     """
@@ -56,8 +56,8 @@ def find_follow_ups(
 ) -> tuple[FollowUp, ...]:
     """Return the upstream commits after the pin, up to the tip and `onto`, that refer to a patch.
 
-    Such a commit and the patch's header name the same commit or pull request. Commits that a person
-    marked as known are left out.
+    Such a commit and the patch's header mention the same commit or pull request. Commits that a
+    person marked as known are left out.
     """
     url = session.workspace.upstream(record.upstream).git
     words = searched(name for patch in patches for name in names_of(patch, url))

@@ -125,7 +125,7 @@ def read_in_progress(workspace: Workspace) -> InProgress | None:
 
 
 def refuse_needed(workspace: Workspace, series: str, patch: str) -> None:
-    """Raise PatchmgrError "unfinished" if the rebase in progress needs a patch under its name."""
+    """Raise PatchmgrError "unfinished" if the rebase in progress needs the patch by this name."""
     found = read_in_progress(workspace)
     if found is not None and (series, patch) in (*found.stuck, *found.skipped):
         hints = ("finish it: patchmgr rebase --continue", "or stop it: patchmgr rebase --abort")
@@ -152,8 +152,8 @@ def work_files(
 ) -> dict[str, bytes | None]:
     """Return the files to write into the work area, keyed by path below the workspace.
 
-    A file that is there stays, unless a side has changed since it was resolved. If no rebase is in
-    progress, the old work area is deleted first.
+    A file that exists there is kept, unless a side has changed since it was resolved. If no rebase
+    is in progress, the old work area is deleted first.
     """
     folder = workspace.root / _FOLDER
     if not (workspace.root / STATE).exists() and not folder.is_symlink():
@@ -258,7 +258,7 @@ def resolved_files(workspace: Workspace, in_progress: InProgress) -> Solved:
 
 
 def solved_on(workspace: Workspace, in_progress: InProgress) -> dict[str, dict[Place, SeenSides]]:
-    """Return ours and theirs of each file to resolve, as the person saw them, by series."""
+    """Return, by series, ours and theirs of each file to resolve, as the person saw them."""
     found: dict[str, dict[Place, SeenSides]] = {}
     for item in in_progress.waiting:
         name = check_path(item.file, what="path")
@@ -268,7 +268,7 @@ def solved_on(workspace: Workspace, in_progress: InProgress) -> dict[str, dict[P
 
 
 def edit_file(content: bytes) -> dict[str, bytes | None]:
-    """Return a file of the work area, keyed by path, that stores one side of a person's edit."""
+    """Return, by path, a file of the work area that stores one side of a person's edit."""
     return {f"{_FOLDER}/{_EDITS}/{blob_id(content)}": content}
 
 
@@ -287,7 +287,7 @@ def require_taken(
 
     `accepted` has paths below the work area, or ends of them. Raises PatchmgrError "usage" for a
     name that matches no file, and "unresolved" if a file contains a conflict marker or, unless it
-    is named, is deleted or empty, does not compile, or has other line endings.
+    is named, is deleted or empty, does not compile, or has line endings that no side has.
     """
     skipped = set(in_progress.skipped)
     named = [

@@ -134,7 +134,7 @@ def orders_of(
 def waiting_orders(session: Session, series: str) -> tuple[WorkOrder, ...]:
     """Return shortened work orders for the open conflicts of a series.
 
-    If they cannot be made, the reason is printed, and the result is empty.
+    If the work orders cannot be made, the reason is printed, and the result is empty.
     """
     try:
         in_progress = read_in_progress(session.workspace)
