@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import ast
-import builtins
 import re
 from collections.abc import Collection, Iterator
 from functools import lru_cache
 
 from msgspec.structs import replace
 
+from patchmgr.engines.audit.names import messages_of
 from patchmgr.engines.audit.new_names import best
 from patchmgr.engines.audit.python_modules import Module, decorators, members_of
 from patchmgr.engines.audit.python_names import UNKNOWN, Entity, PythonState, Reader
@@ -118,17 +118,14 @@ def star_faults(pair: Pair, lines: Collection[int]) -> Iterator[Fault]:
     now, then = pair.now.module, pair.then.module
     if now is None or then is None or not now.stars or not then.stars:
         return
-    nodes = walk(now.node)
-    own = {name for node in nodes for name in bound_by(node)}.union(dir(builtins))
-    for node in nodes:
-        if not isinstance(node, ast.Name) or node.id in own or node.lineno not in lines:
-            continue
-        if _by_star(pair.then, node.id) is True and _by_star(pair.now, node.id) is False:
-            own.add(node.id)
-            old = pair.then.state.named(then, node.id) or UNKNOWN
-            text = f"`{node.id}` is used, but no `import *` provides it any more."
-            new = Entity("gone", node.id, old.module and pair.now.state.module(old.module.path))
-            yield Fault("removed", text, node.id, True, node.lineno, old, new)
+    found = (m for m in messages_of(now.node) if type(m).__name__ == "ImportStarUsage")
+    starred = [(str(m.message_args[0]), m.lineno) for m in found if m.lineno in lines]
+    for name, line in dict(reversed(starred)).items():
+        if _by_star(pair.then, name) is True and _by_star(pair.now, name) is False:
+            old = pair.then.state.named(then, name) or UNKNOWN
+            text = f"`{name}` is used, but no `import *` provides it any more."
+            new = Entity("gone", name, old.module and pair.now.state.module(old.module.path))
+            yield Fault("removed", text, name, True, line, old, new)
 
 
 def _by_star(side: Reader, name: str, depth: int = 0) -> bool | None:

@@ -328,6 +328,10 @@ def test_uses_are_held_to_upstreams_code(text: str, old: str, new: str, words: s
         "another": (TRIES, RAISES, RAISES.replace("D(a)", "KeyError"), "KeyError"),
         "caught-as-well": (TRIES, RAISES, RAISES.replace("D(a)", "E(a)"), None),
         "star": ("from m import *\n\nf(1)\n", YIELDS, YIELDS.replace("f(", "g("), "`f` is used"),
+        "star-beside-a-parameter-of-that-name": (
+            "from m import *\n\nf(1)\n\n\ndef g(f): ...\n", YIELDS, YIELDS.replace("f(", "g("),
+            "`f` is used",
+        ),
         "star-with-an-alias": (
             "from m import *\n\nf(1)\n", YIELDS, YIELDS.replace("f(", "g(") + "\n\nf = g\n", None,
         ),
