@@ -197,12 +197,13 @@ class Workspace:
         Raises PatchmgrError "broken-workspace" if a file that the series lists is missing or empty.
         """
         return tuple(
-            parse_listed(self._listed(name, line.name), line)
+            parse_listed(self.listed(name, line.name), line)
             for line in self.series_file(name).lines
             if line.name is not None
         )
 
-    def _listed(self, series: str, name: str) -> bytes:
+    def listed(self, series: str, name: str) -> bytes:
+        """Return a patch file's content; raise "broken-workspace" if it is missing or empty."""
         path = f"series/{series}/{name}"
         content = self.find(path)
         if content is None or not content.strip():

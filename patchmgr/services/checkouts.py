@@ -71,7 +71,10 @@ def series_digest(
     def read(name: str) -> bytes:
         path = f"series/{record.name}/{name}"
         changed = (changes or {}).get(path)
-        return session.workspace.read(path) if changed is None else changed
+        if changed is not None:
+            return changed
+        is_patch, workspace = name != "series", session.workspace
+        return workspace.listed(record.name, name) if is_patch else workspace.read(path)
 
     digest = hashlib.sha256(f"{record.pin.commit}\n{sorted(selected)}\n".encode())
     if record.on is not None:
