@@ -168,7 +168,10 @@ def _edited(path: str, operation: Operation, *, is_back: bool) -> PatchmgrError:
 
 
 def _refs(workspace: Workspace, chosen: Sequence[Operation], *, is_back: bool) -> list[RefPlan]:
-    """Return the branches to move, without those that were moved or deleted in the meantime."""
+    """Return the branches to move, without those that were moved or deleted in the meantime.
+
+    A store that was deleted and made again does not have the commits of before.
+    """
     ends: dict[tuple[str, str], tuple[str | None, str | None]] = {}
     for operation in chosen:
         for ref in operation.refs:
@@ -178,12 +181,15 @@ def _refs(workspace: Workspace, chosen: Sequence[Operation], *, is_back: bool) -
     return [
         RefPlan(store, name, new, old)
         for (store, name), (old, new) in ends.items()
-        if new is not None and new != old and _stands_at(workspace, Path(store), name, old)
+        if new is not None and new != old and _can_move(workspace, Path(store), name, old, new)
     ]
 
 
-def _stands_at(workspace: Workspace, store: Path, name: str, old: str | None) -> bool:
-    return (store / "HEAD").exists() and object_named(store, workspace.ref_at(store, name)) == old
+def _can_move(workspace: Workspace, store: Path, name: str, old: str | None, new: str) -> bool:
+    if not (store / "HEAD").exists():
+        return False
+    is_at_old = object_named(store, workspace.ref_at(store, name)) == old
+    return is_at_old and object_named(store, f"{new}^{{commit}}") is not None
 
 
 class _Targets:

@@ -61,7 +61,7 @@ def add_upstream(session: Session, upstream: Upstream, *, reference: Path | None
         if known is not None and known != upstream:
             raise UsageError(
                 f"another upstream named {upstream.name} already exists",
-                "to see it: patchmgr upstream list",
+                "to change it, edit upstream.lock",
             )
         if reference is not None:
             objects_of(reference)

@@ -115,6 +115,16 @@ def test_a_rebase_names_the_checkout_that_has_the_old_patches(stage: Stage) -> N
     assert "still has" not in desk.run("rebase", "w", "--onto", "upstream/later").err
 
 
+def test_a_rebase_is_undone_after_the_cache_was_deleted(stage: Stage) -> None:
+    before = picture(stage.root)
+    stage.run("branch", "s")
+    stage.run("rebase", "s", "--onto", "upstream/landed")
+    shutil.rmtree(stage.folder / "cache")
+    stage.run("branch", "s")  # makes the store again, without the head before the rebase
+    stage.run("undo")
+    assert picture(stage.root) == before
+
+
 def test_undo_goes_back_past_a_rebase_that_a_person_resolved(desk: Hands) -> None:
     before = desk.look()
     desk.run("rebase", "s", "--onto", "upstream/collides", code=3)
