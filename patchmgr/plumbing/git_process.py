@@ -175,6 +175,8 @@ def run(
         done = subprocess.run(line, input=data, capture_output=True, cwd=cwd, env=env, check=False)
     except FileNotFoundError as fault:
         raise _no_git() from fault
+    except OSError as fault:  # for example, there are more paths than a command line can have
+        raise PatchmgrError("system", f"git {arguments[0]}: {fault.strerror}") from fault
     # Git ends with 128 for an unknown name and for a broken disk alike.
     if done.returncode not in good or (done.returncode and _OF_THE_SYSTEM.search(done.stderr)):
         raise failure(arguments, done.returncode, done.stderr)

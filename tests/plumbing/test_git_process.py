@@ -100,6 +100,11 @@ def test_only_a_call_for_the_network_reaches_another_repository(repository: Repo
     assert "HEAD" in ask(repository, "ls-remote", ".", env=clean_environment(for_network=True))
 
 
+def test_a_command_line_that_is_too_long_is_an_error(repository: Repository) -> None:
+    with pytest.raises(PatchmgrError, match="git log: Argument list too long"):
+        git_process.ask(repository.root / ".git", "log", "--", *["a" * 1000] * 3000)
+
+
 def test_a_git_with_other_defaults_makes_the_same_repositories(
     repository: Repository, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
