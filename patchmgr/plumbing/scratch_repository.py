@@ -67,6 +67,7 @@ _MOST_BYTES = 128 << 20  # the size of the file at which reading ahead ends
 _HEAD = 64  # the most bytes in the line before a blob
 _SOON = 3  # waiting for one of the next 3 blobs is faster than starting another process
 _PAUSE = 0.0002  # seconds
+_MOST_AHEADS = 16  # each has a process and an open file
 
 
 class ReadAhead(Closing):
@@ -221,6 +222,8 @@ class Scratch(Closing):
         if len(blobs) > FEW:
             with suppress(OSError):  # reading ahead only saves time
                 self._aheads.append(ReadAhead(self.git_dir, blobs[:MOST], self.git_dir))
+        if len(self._aheads) > _MOST_AHEADS:
+            self._aheads.pop(0).close()
 
     def add(self, content: bytes) -> str:
         """Store new content for the rest of the run, and return its blob id."""

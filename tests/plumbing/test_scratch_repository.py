@@ -89,6 +89,16 @@ def test_a_scratch_reads_ahead_several_times_but_neither_little_nor_very_much(
         assert scratch._aheads[0].get(names["a"]) is None
 
 
+def test_a_scratch_that_reads_ahead_often_keeps_few_files_open(repository: Repository) -> None:
+    """`plan` does so for each step that it tries: there were too many open files."""
+    names = [*blobs(repository).values()] * FEW
+    with Scratch([repository.root / ".git"]) as scratch:
+        for _ in range(40):
+            scratch.read_ahead(names)
+        assert len(scratch._aheads) < 20
+        assert scratch.read(names[0]) == FILES["a"]
+
+
 def test_one_of_the_next_blobs_is_waited_for(repository: Repository, tmp_path: Path) -> None:
     names = blobs(repository)
     for _ in range(5):
