@@ -230,6 +230,8 @@ def _uv_settings(table: Mapping[str, Any], folder: Path, environ: Mapping[str, s
     merged = {**table.get("pip", {}), **table}
     found: dict[str, list[str]] = {}
     for index in merged.get("index", []):
+        if index.get("explicit"):  # only for packages that a project names
+            continue
         key = "index-url" if index.get("default") else "extra-index-url"
         url = _with_login(index["url"], index.get("name", ""), environ)
         found.setdefault(key, []).append(url)

@@ -133,6 +133,7 @@ def test_the_uv_file_is_read(home: Path) -> None:
         'find-links = ["wheels dir", "https://f"]\nallow-insecure-host = ["h"]\noffline = true\n'
         '[[index]]\nname = "one"\nurl = "https://one"\n'
         '[[index]]\nurl = "https://main"\ndefault = true\n'
+        '[[index]]\nname = "cpu"\nurl = "https://cpu"\nexplicit = true\n'
         '[pip]\nextra-index-url = ["https://two"]\n'
     )
     more = {"UV_INDEX_ONE_USERNAME": "me", "UV_INDEX_ONE_PASSWORD": "p@ss"}
