@@ -112,11 +112,10 @@ def _theirs(states: States) -> Iterator[Lines]:
             continue
         text = decoded(content)
         if path in lost or any(True for _ in ours.imports(path, text)):
-            said, lines = text.split("\n"), new_lines(text, states.written.read(path))
-            wanted = with_aliases(every, [text])
-            lines = frozenset(n for n in lines if not wanted.isdisjoint(_WORD.findall(said[n - 1])))
-            if lines:
-                yield path, Suspects(lines), False
+            wanted, lines = with_aliases(every, [text]), new_lines(text, states.written.read(path))
+            reach = Altered(wanted, wanted).suspects_in(text, lines)
+            if reach.lines:
+                yield path, reach, False
 
 
 def lost_in_series(states: States) -> dict[str, set[str]]:

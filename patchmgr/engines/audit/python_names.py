@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator
 from functools import lru_cache
 from typing import Literal
@@ -192,7 +193,8 @@ class PythonState:
         own = members_of(node)
         if name in own:
             return _member(own[name], name, owner)
-        is_open = module.is_open or f"{node.name}.{name}" in module.text
+        is_set = re.search(rf"\b{node.name}\.{name}[ \t]*(?::[^=\n]*)?=(?!=)", module.text)
+        is_open = module.is_open or is_set is not None
         if node.keywords or not own.keys().isdisjoint(_OPENING) or is_open:
             return UNKNOWN
         said = {ast.unparse(d).partition("(")[0] for d in node.decorator_list}

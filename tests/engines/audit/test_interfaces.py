@@ -224,6 +224,12 @@ ENTRY = "from collections import namedtuple\n\nf = namedtuple('f', 'a')\n"
     ("text", "old", "new"),
     {
         "alias": ("from m import f as g\n\ng(1)\n", ONE, TWO),
+        "called-by-a-derived-class": (
+            "from m import f\n\n\nclass D(f):\n    def __init__(self):\n"
+            "        super().__init__(1)\n",
+            BUILT,
+            BUILT_TWO,
+        ),
         "derived": ("from m import f\n\n\nclass D(f): ...\n\n\nD(1)\n", BUILT, BUILT_TWO),
         "key": ("from m import f\n\nf['k']\n", ROWS, "f = {'j': 2}\n"),
         "field": ("from m import f\n\nf(1)\n", ENTRY, ENTRY.replace("'a'", "'a b'")),
@@ -429,6 +435,14 @@ def test_a_class_in_a_function_has_what_its_base_has() -> None:
     )
     assert_said(text, BASE, BASE.replace("limit", "most"), "`A` has no `limit`")
     assert_said(text, BASE, BASE.replace("stop", "halt"), None)
+
+
+def test_a_member_that_is_only_read_beside_its_class_is_gone() -> None:
+    pads = "".join(f"pad{n} = {n}\n" for n in range(8))
+    base = f"import os\n\n\n{KEYED}\n\n{pads}"
+    sides = (base, f"{base}x = f.a\n", base.replace("    a = 1\n", "    b = 1\n"))
+    (told,) = found([check_interfaces], *({"m.py": text.encode()} for text in sides))
+    assert (told.symbol, told.is_certain) == ("f.a", True)
 
 
 def test_a_class_that_seems_to_be_its_own_base_says_nothing() -> None:
