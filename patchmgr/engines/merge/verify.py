@@ -243,7 +243,10 @@ def is_broken(text: str, sides: Sequence[str], path: str) -> bool:
         or (path.endswith(".po") and not _messages(text) <= set().union(*map(_messages, sides)))
         or any(added_twice(path, contents))
         or _adds_a_line_twice(contents)
-        or (language is PYTHON and bool(new_faults(contents[3], *contents[1:3])))
+        or (
+            language is PYTHON
+            and any(x.is_certain for x in new_faults(contents[3], *contents[1:3]))
+        )
     )
 
 
