@@ -74,7 +74,7 @@ def _mark(opened: OpenSeries, name: str) -> Mark:
 
 
 def neighbor(found: Listing, given: str | None, *, step: int) -> str:
-    """Return the patch `step` (which may be negative) after the given patch, by default the top.
+    """Return the patch `step` places after (negative: before) the `given` one, by default the top.
 
     Hidden patches are not counted. Raises PatchmgrError "no-patch" at an end of the series.
     """

@@ -74,7 +74,7 @@ BRANCHES = "refs/heads/patchmgr/"
 
 
 class ShownIn(Struct, frozen=True):
-    """The worktree that shows conflicts, its clone, and the `--exec` command; "" if not given."""
+    """The worktree that shows conflicts, its clone, and the `--exec` command ("": none)."""
 
     checkout: str = ""
     # the clone that the worktree belongs to; without one, it belongs to the store

@@ -49,7 +49,7 @@ def split_mbox(raw: bytes) -> list[bytes]:
 
 
 def joinable(mails: Sequence[bytes | None]) -> tuple[bool, ...]:
-    """Return for each mail whether `split_mbox` would return it unchanged from a mailbox of all.
+    """Return for each mail whether `split_mbox` would return it from one mailbox with all mails.
 
     None stands for a mail that will be rewritten; its result is False.
     """

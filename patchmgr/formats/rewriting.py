@@ -1,4 +1,4 @@
-"""Rewrite patches that `parse_patch` refuses, so that they mean the same as to `patch` and git.
+"""Rewrite patches that `parse_patch` refuses, with the meaning that they have for `patch` and git.
 
 `parse_patch` refuses a patch that two programs could read in two ways. Many existing folders have
 such patches, each written for one tool.

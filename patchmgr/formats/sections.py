@@ -155,7 +155,7 @@ _CHARS = dict(zip(b'abtnvfr"\\', b'\a\b\t\n\v\f\r"\\', strict=True))
 
 
 def unquote(raw: bytes) -> tuple[bytes, bytes] | None:
-    """Return the quoted name at the start of `raw`, and what follows; None if it is malformed."""
+    """Return the quoted name at the start of `raw`, and the rest; None if the name is malformed."""
     if raw[:1] != b'"':
         return None
     at, found = 1, bytearray()

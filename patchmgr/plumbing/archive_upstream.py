@@ -50,7 +50,7 @@ class ArchiveUpstream(OpenUpstream):
         self._location = upstream.archive
 
     def fetch(self, wanted: Sequence[str] = ()) -> str:
-        """Import the present content of the archive or folder, and return its commit.
+        """Import the archive or folder as it is now, and return the commit.
 
         Raises PatchmgrError "unknown-ref" if a state in `wanted` is not in the store.
         """

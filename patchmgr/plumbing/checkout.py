@@ -23,7 +23,7 @@ from patchmgr.plumbing.work_tree import WorkFile, WorkTree
 
 
 class CheckoutEdit(Struct, frozen=True):
-    """A file that a person edited since the last command; its content before and after the edit."""
+    """A file that a person edited since the last command, and its content before and after that."""
 
     path: str
     before: Content | None

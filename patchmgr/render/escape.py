@@ -46,7 +46,7 @@ def counted(number: int, noun: str) -> str:
 
 
 def tallied(found: Iterable[Enum], kinds: Iterable[Enum]) -> str:
-    """Return how often each kind occurs, without kinds that do not: "3 modified, 1 absorbed"."""
+    """Return how often each kind occurs, if it does at all: "3 modified, 1 absorbed"."""
     counts = Counter(found)
     return ", ".join(f"{counts[kind]} {kind.value}" for kind in kinds if counts[kind])
 

@@ -145,7 +145,7 @@ def _cut(lines: list[str]) -> Iterator[str]:
 
 
 def resolution_lines(recorded: Recorded) -> Iterator[str]:
-    """Yield a conflict's resolution: which side it equals or, without one, a diff from ours."""
+    """Yield a conflict's resolution: the side that it equals or, if none, a diff from ours."""
     assert recorded.resolution is not None
     content, ours = recorded.resolution.content, recorded.ours
     if content is None:

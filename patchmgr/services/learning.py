@@ -52,8 +52,8 @@ class Learned(Struct, frozen=True):
 def learn_from(session: Session, repository: Path, name: str, *, was: str | None) -> Learned:
     """Record how the conflicts of finished merges or of a finished rebase were resolved.
 
-    `name` is a merge, a range of merges or, for a rebase, the range of commits after it; `was` is
-    then the head of the branch before it.
+    `name` is a merge, a range of merges or, for a rebase, the range of the new commits; `was` is
+    then the head of the branch before the rebase.
     """
     with session.writing():
         git_dir, merges = (

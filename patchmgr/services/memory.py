@@ -258,7 +258,7 @@ def of_lesson(lesson: Lesson, *, path: str, seen: str, resolution: Resolution) -
 
 
 def of_conflict(conflict: FileConflict, *, seen: str) -> tuple[Recorded, ...]:
-    """Return records of a file's conflict: one for each region, and one for all of them together.
+    """Return the records of a file's conflict: one per region, and one for all regions together.
 
     A region has a record if its bounds are definite. A file that conflicts as a whole has one
     record; a file in which other lines look like conflict markers has none.

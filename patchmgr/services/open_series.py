@@ -111,7 +111,7 @@ class OpenSeries(Struct, frozen=True):
         return pick(given, self.file.names(), series=self.name)
 
     def pick_or_top(self, given: str | None) -> str:
-        """Return the name that `pick` finds, by default that of the top patch.
+        """Return the name that `pick` returns or, if `given` is None, the name of the top patch.
 
         Raises PatchmgrError "unknown-patch", or "no-patch" if no patch is pushed.
         """

@@ -35,7 +35,7 @@ def digests_of(
 def planned_state(
     session: Session, series: Sequence[str], onto: str, selected: Collection[str]
 ) -> str:
-    """Return the target of step N if `onto` is `plan:N`, or else `onto`.
+    """Return the target of the plan's step N if `onto` is `plan:N`, or else `onto` itself.
 
     Raises PatchmgrError "stale-plan" if the pin, the patches or the target have changed since, and
     "usage" if there is no plan with such a step.

@@ -37,7 +37,7 @@ def first_releases(
 def pinned_commit(
     session: Session, record: SeriesRecord, pin: Pin
 ) -> tuple[GitUpstream, str] | None:
-    """Return the git repository of a series' upstream, and the commit there that is the pin's.
+    """Return the git repository of a series' upstream, and the commit there to which a pin refers.
 
     Returns None without a git repository, or without a tag there for a pinned release.
     """

@@ -1,4 +1,4 @@
-"""Find which patches and hunks upstream has, which commits made them, and what became of them.
+"""Find which patches and hunks upstream has, which commits made them, and what followed.
 
 A patch counts as landed with the first commit after which upstream has most of the patch's lines,
 each at its place. Later commits may have changed, removed or reverted those lines.

@@ -115,8 +115,8 @@ def is_among(lines: Sequence[int], first: int, last: int) -> bool:
 def altered(pairs: Iterable[tuple[str, str]], users: Iterable[str] = ()) -> Altered:
     """Return the names whose meaning may differ between the old and the new version of modules.
 
-    `pairs` has the old and the new source of each module. `users` are sources that may give these
-    names aliases, derive classes from them, or assign them.
+    `pairs` has the old and the new source of each module. `users` are sources that may define
+    aliases of these names, derive classes from them, or assign them.
     """
     pairs, found = list(pairs), Altered(set(), set())
     for old, new in pairs:

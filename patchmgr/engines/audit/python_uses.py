@@ -47,7 +47,7 @@ class Pair(Struct, frozen=True):
     changed: frozenset[str]  # paths that the other side changed
 
     def is_same(self, found: Entity) -> bool:
-        """Return whether the file that defines a class or function is the same after the merge."""
+        """Return whether the file that defines a class or function is unchanged by the merge."""
         if found.module is None:
             return False
         path = found.module.path

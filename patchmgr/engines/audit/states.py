@@ -88,7 +88,7 @@ content, or None if there is no such file. The result is None if no commit made 
 class States(Struct, frozen=True):
     """The four states that an audit compares: three that a rebase starts from, and its result.
 
-    A fault in `merged` counts only if neither `written` nor `onto` has it.
+    A fault in `merged` counts only if neither `written` nor `onto` has the same fault.
     """
 
     base: Files  # the old upstream state

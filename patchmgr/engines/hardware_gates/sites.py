@@ -138,7 +138,7 @@ def _extent(pieces: Sequence[Statement], kept: Sequence[Statement]) -> set[int]:
 
 
 def across(lines: Iterable[int], changes: Sequence[Lines], *, is_back: bool = False) -> set[int]:
-    """Return the numbers that lines have in the other version. Changed lines are left out."""
+    """Return the numbers that unchanged lines have in the other version."""
     found = set()
     for line in lines:
         shift = 0

@@ -40,7 +40,7 @@ def _same_label(_i: int, _j: int) -> float:
 
 
 def node_likeness(one: Node, other: Node) -> float:
-    """Return a score for how well two syntax nodes correspond, or 0 if they do not."""
+    """Return a score for how well two syntax nodes correspond; 0 means that they do not."""
     if one.said == other.said and one.said:
         return _EQUAL
     if one.kind != other.kind:

@@ -47,7 +47,7 @@ class Language(Struct, frozen=True):
 
     @property
     def pattern(self) -> re.Pattern[str]:
-        """Return the regular expression for the next token and the white space before it."""
+        """Return the regular expression for white space and the token after it."""
         return re.compile(
             rf"""(?P<gap> (?:[^\S\n]|\\\r?\n)* )
             (?: (?P<directive>{self.directive}) | (?P<comment>{self.comment})

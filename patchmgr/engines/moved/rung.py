@@ -60,7 +60,7 @@ def follow_hunks(
 ) -> Followed | Collided:
     """Merge a file in conflict, with its hunks applied where upstream moved their lines.
 
-    If no new place is definite, returns the conflict with a reason that names the likely places.
+    If no new place is definite, returns the conflict, and its reason lists the likely places.
     """
     found = _relocation(path, sides, collided, home, side)
     if found is None:

@@ -114,7 +114,7 @@ def _whole_units(theirs: Outline, start: int, count: int) -> tuple[Unit, ...]:
 
 
 def apply_runs(lines: Sequence[bytes], runs: Sequence[tuple[int, Run]]) -> bytes:
-    """Return a text in which the added lines of each run replace the removed lines."""
+    """Return the text of `lines` in which the added lines of each run replace the removed ones."""
     out: list[bytes] = []
     done = 0
     for _, run in runs:

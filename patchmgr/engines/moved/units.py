@@ -80,7 +80,7 @@ class Outline:
 
     @cached_property
     def names(self) -> Counter[str]:
-        """The number of symbols with each name."""
+        """How many symbols have each name."""
         return Counter(unit.name for unit in self.units if unit.name is not None)
 
     def named(self, name: str) -> tuple[Unit, ...]:

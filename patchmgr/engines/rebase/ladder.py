@@ -74,7 +74,7 @@ class Merged(Struct, frozen=True):
 
 
 class Collided(Struct, frozen=True):
-    """A file's conflict: the reason, the text with markers, and the verdict on each hunk."""
+    """The conflict in a file: its reason, the text with markers, and the verdict on each hunk."""
 
     reason: str
     marked: bytes | None  # None for a binary file, for example

@@ -110,7 +110,7 @@ class NewSide(Struct, frozen=True):
         return self.homes.get(path, path)
 
     def arrival(self, path: str) -> str:
-        """Return the path, after the rebase, of a file that a patch creates."""
+        """Return the path at which a file that a patch creates is after the rebase."""
         return self.arrivals.get(path, path)
 
 

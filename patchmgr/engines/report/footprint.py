@@ -327,7 +327,7 @@ State = tuple[Footprint, Sequence[OwnCommit]]
 
 
 def compared(name: str, before: State | None, after: State | None) -> ComparedFootprint:
-    """Compare two states of a series; a state is None if the series did not exist then."""
+    """Compare two states of a series; a state is None if the series did not exist at the time."""
     (old, then), (new, now) = before or (None, ()), after or (None, ())
     was, touched = ({*_touched(old)}, {*_touched(new)})
     only = (

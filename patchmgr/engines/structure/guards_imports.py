@@ -125,7 +125,7 @@ def _bound(node: ast.AST) -> Iterator[str]:
 
 
 def imported_names(node: ast.AST) -> Iterator[tuple[str, str, str]]:
-    """Yield (module, name, `as` name) for each name in an import; a missing part is ""."""
+    """Yield (module, name, `as` name) for each name in an import; "" stands for a missing part."""
     if isinstance(node, ast.Import):
         yield from ((alias.name, "", alias.asname or "") for alias in node.names)
     elif isinstance(node, ast.ImportFrom):
