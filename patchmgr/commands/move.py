@@ -63,8 +63,8 @@ class Moved(Struct, frozen=True):
 def move_to_series(session: Session, given: str, *, series: str | None, into: str) -> Moved:
     """Move a patch into the series directly below or above; the stack's files stay the same.
 
-    The first patch can move down, to the end, and the last one up, to the start. Raises
-    PatchmgrError "usage" for any other patch, or if the series are not adjacent.
+    The first patch can move down, to the end of the series below; the last one can move up, to the
+    start. Raises PatchmgrError "usage" for any other patch, or if the series are not adjacent.
     """
     with session.writing():
         workspace = session.workspace

@@ -108,7 +108,7 @@ def propose(session: Session, name: str, given: Given, *, by: str, runs: bool) -
 
 
 def accept_proposed(session: Session, name: str, *, by: str) -> tuple[Recorded, ...]:
-    """Check a saved proposal again, and record it; raise "not-accepted" if it fails or is gone."""
+    """Check a saved proposal again, and record it; raise "not-accepted" if none has passed."""
     with session.writing():
         target = _target(session, name)
         found = session.workspace.kept(OFFERED.format(target.recorded.id), Solution)

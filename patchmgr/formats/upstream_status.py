@@ -143,7 +143,7 @@ _REASONS = {
 
 
 def yocto_status(patch: Patch) -> str:
-    """Return a valid value for the patch's `Upstream-Status`: the current one, if it is valid.
+    """Return a valid value for the patch's `Upstream-Status`: its own value, if that is valid.
 
     Raises PatchmgrError "not-exportable" if the value is unknown and no other field has the status.
     """

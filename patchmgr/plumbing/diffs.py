@@ -295,7 +295,7 @@ def changed_lines(
 
 
 def last_authors(git_dir: Path, old: str, new: str, paths: Collection[str]) -> tuple[str, ...]:
-    """Return the last authors of the lines that differ, those of the most lines first.
+    """Return the last authors of the lines that differ, the author of the most lines first.
 
     Raises PatchmgrError if contents are missing, as in a partial clone.
     """

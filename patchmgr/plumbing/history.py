@@ -164,7 +164,7 @@ def commit_of_pull(git_dir: Path, base: str, target: str, number: int) -> tuple[
 
 
 class KnownHistory:
-    """A history that is read once, for a known set of paths.
+    """A history that is read once, for a fixed set of paths.
 
     `prepare` is called with the steps read from upstream, and returns the steps to use.
     """
@@ -207,7 +207,7 @@ class KnownHistory:
         return {m: steps for m, steps in branches.items() if (*islice(ready, len(steps)),) == steps}
 
     def known(self) -> tuple[Step, ...]:
-        """Return the steps that change any of the known paths, oldest first."""
+        """Return the steps that change any path in the fixed set, oldest first."""
         return self.steps(tuple(self._paths))
 
 

@@ -91,7 +91,7 @@ class LinkedWorktree:
             )
 
     def snapshot(self) -> str:
-        """Write a tree with the current content of all tracked files, and return its id."""
+        """Write a tree of all tracked files as they are now, and return the tree's id."""
         self.clone.refuse_locked()
         self._index.parent.mkdir(exist_ok=True)
         for left in (self._index, self._index.with_suffix(".lock")):  # left by a killed git

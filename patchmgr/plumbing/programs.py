@@ -249,7 +249,7 @@ _SETTINGS = r"^(merge\.(tool|guitool|conflictstyle)|mergetool\..*|diff\.tool|dif
 
 
 class ToolFile(Struct, frozen=True):
-    """A file for a merge tool, with its base, ours, theirs and current content (None: no file)."""
+    """A file for a merge tool: base, ours, theirs and the content it has now (None: no file)."""
 
     path: str
     base: bytes | None

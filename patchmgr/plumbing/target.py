@@ -200,7 +200,7 @@ class Target:
             raise PatchmgrError("broken-target", f"{path} cannot be read", *self.mending) from fault
 
     def original(self, name: str) -> bytes:
-        """Return a saved original by its name; raise "broken-target" if it cannot be read."""
+        """Return the saved original `name`; raise "broken-target" if it cannot be read."""
         if not name.isdigit():
             raise PatchmgrError(
                 "broken-target",

@@ -65,7 +65,7 @@ def series_digest(
 ) -> str:
     """Return the sha256, in hex digits, of a series and those below it: pins, patches, selection.
 
-    `changes` has new contents of files in the workspace that are not written yet, by path.
+    `changes` has, by path, new contents of workspace files that are not written yet.
     """
 
     def read(name: str) -> bytes:

@@ -56,7 +56,7 @@ class RepositoryFiles:
         return bool(self._trees)
 
     def names(self, folder: str) -> tuple[str, ...]:
-        """Return the names of the files directly in a folder, as far as they are known."""
+        """Return the names of the files directly in a folder, as far as files are known."""
         if self._trees:
             return tuple(dict.fromkeys(n for tree in self._trees for n in tree.names(folder)))
         split = (path.rpartition("/") for path in self._named)

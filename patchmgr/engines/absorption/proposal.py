@@ -259,7 +259,7 @@ def with_proposals(
 
 
 def marked_spots(texts: Sequence[bytes], spots: Sequence[Block], text: TextMerge) -> bytes | None:
-    """Merge three texts, with conflict markers around the given lines even if no sides clash."""
+    """Merge three texts, with conflict markers around the given lines even without a clash."""
     lines, new = split_lines(texts[0]), split_lines(texts[1])
     to = aligned(matched_lines(lines, new), lines, new)
     back = Alignment(to.new, to.old)

@@ -296,7 +296,7 @@ class Series:
 
     @cached_property
     def related(self) -> Sequence[set[int]]:
-        """For each patch, the patches that partly undo it, or that it partly undoes."""
+        """For each patch, the patches that partly undo it, and those that it partly undoes."""
         found = [set[int]() for _ in self.folded]
         for path in self.paths:
             for (patch, _), others in self.weave(path).undone.items():

@@ -271,7 +271,7 @@ def refusal(resolution: bytes) -> str | None:
 
 
 def fits_region(region: RegionSides, text: bytes, *, whole: bytes | None) -> str | None:
-    """Return why a text is unlikely to resolve a conflict region, or None if it is not unlikely.
+    """Return why a text is unlikely to resolve a conflict region, or None if it may resolve it.
 
     `whole` is the text with markers that contains the region, or None if it is not known.
     """

@@ -153,7 +153,7 @@ def _text_of(side: Outline, name: str) -> str | None:
 
 
 def near_hunks(diff: str, texts: Sequence[bytes], names: Collection[str] = ()) -> str:
-    """Return the hunks of a diff that contain a line of `texts` or a name, or else all hunks."""
+    """Return a diff's hunks that contain a line of `texts` or one of `names`, or else all hunks."""
     known = {line for text in texts for line in normal_lines(text)} - {b""}
 
     def is_near(hunk: str) -> bool:

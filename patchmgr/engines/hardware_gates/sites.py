@@ -92,7 +92,7 @@ class Side(Struct, frozen=True):
         return found
 
     def is_touched(self, lines: Iterable[int], unlike: frozenset[int]) -> bool:
-        """Return whether any of the lines is in `unlike`, or controls a line that is."""
+        """Return whether any of the lines is in `unlike`, or controls a line in `unlike`."""
         return any(not unlike.isdisjoint(range(n, self.ends.get(n, n) + 1)) for n in lines)
 
 

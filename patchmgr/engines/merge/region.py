@@ -64,7 +64,7 @@ def _lines(text: bytes) -> Lines:
 def grown(pieces: Sequence[Piece], base: str) -> tuple[Piece, ...]:
     """Put back into the conflict regions the lines that both sides add and zdiff3 left out.
 
-    Those from the start of a region are also kept as its `head`, those from its end as its `tail`.
+    Lines from the start of a region are also kept as its `head`, lines from its end as its `tail`.
     """
     found = list(pieces)
     in_base = _in_base(pieces, base)

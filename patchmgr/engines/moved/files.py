@@ -61,7 +61,7 @@ class ChangedFiles:
     ) -> tuple[str, ...]:
         """Return the paths of other files, in the language of `path`, that gained all `lines`.
 
-        If `beside` is given, returns only the files with the most of its lines. White space is
+        If `beside` is given, returns only the files with the most lines of `beside`. White space is
         ignored.
         """
         found: dict[str, int] = {}

@@ -92,7 +92,7 @@ def words_of(text: bytes) -> frozenset[bytes]:
 def missing_attribute(
     home: Outline, added: Sequence[bytes], brought: frozenset[str] = frozenset()
 ) -> str | None:
-    """Return an attribute of `self` that `added` lines use but the file `home` lacks, or None."""
+    """Return an attribute of `self` that the `added` lines use but `home` lacks, or None."""
     if home.language != "Python":
         return None
     found = [m for line in added for m in _ATTRIBUTE.finditer(code_of(line, "Python"))]
@@ -158,7 +158,7 @@ def _python(theirs: Outline, home: Outline, names: frozenset[str]) -> tuple[Run,
 def missing_imports(
     base: str, home: str, theirs: bytes, merged: bytes, *, names: Collection[str]
 ) -> bytes | None:
-    """Add to a merged file the imports, from `theirs`, that it lacks for `names`.
+    """Add to a merged file those imports of `theirs` that `names` need and the file lacks.
 
     `base` and `home` are the paths before and after the rebase. Returns None if no import is
     needed, or if it is unclear how to add one; the audit then reports the undefined name.

@@ -72,7 +72,7 @@ class Overlay:
         return {p: e for p, e in self._changed.items() if e != self._tree.entry(p)}
 
     def obstacle(self, path: str, leaving: Collection[str] = ()) -> str | None:
-        """Return a file, not in `leaving`, that is in the way of a new file at `path`, or None."""
+        """Return a file (not in `leaving`) that is in the way of a new file at `path`, or None."""
         for parent in parents_of(path):
             if parent not in leaving and self.entry(parent) is not None:
                 return parent

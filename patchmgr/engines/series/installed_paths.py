@@ -36,7 +36,7 @@ class FileSource(Protocol):
         """Return whether the newest known state of the repository has no file in a folder."""
 
     def files(self) -> Iterable[str]:
-        """Yield the paths of all known files."""
+        """Yield the paths of all files, as far as they are known."""
 
     def is_same(self, path: str, place: str) -> bool:
         """Return whether the installed file `place` equals the file `path` of the repository."""

@@ -219,7 +219,7 @@ def occurrences(lines: list[bytes], part: list[bytes], first: int, last: int) ->
 
 
 def apply_one(content: bytes, hunk: Hunk, position: int) -> bytes:
-    """Return the content with one hunk applied at a known line (from 0)."""
+    """Return the content with one hunk applied at the line `position` (from 0)."""
     lines = _kept_lines(content)
     return b"".join((*lines[:position], *hunk.new(), *lines[position + len(hunk.old()) :]))
 
