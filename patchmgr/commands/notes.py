@@ -97,7 +97,7 @@ def _ends(
     end: str | None,
 ) -> tuple[Resolved, Resolved]:
     """Return the states that the rebase in a note starts from and ends at."""
-    pin = pinned_state(upstream, record.pin)
+    pin = _fetched(upstream, record.pin)
     first, last = None, pin
     if start is not None:
         first = _state(session, record, upstream, start)
@@ -129,13 +129,19 @@ def _by_commit(
 ) -> Resolved:
     """Return the upstream state whose commit or ref is `name`, as a saved rebase had it."""
     if name == record.pin.commit or name == record.pin.ref:
-        return pinned_state(upstream, record.pin)
+        return _fetched(upstream, record.pin)
     for sync in read_syncs(session.workspace, record.name):
         for pin in (sync.outcome.base, sync.outcome.onto):
             if name in (pin.commit, pin.ref):
-                return pinned_state(upstream, Pin(pin.ref, pin.commit, "", pin.archive, pin.sha256))
+                return _fetched(upstream, Pin(pin.ref, pin.commit, "", pin.archive, pin.sha256))
     found = upstream.resolve(name)
     return Resolved(shown, found.commit, found.archive, found.sha256, found.version)
+
+
+def _fetched(upstream: OpenUpstream, pin: Pin) -> Resolved:
+    """Return a pinned state, after fetching it if the store was deleted."""
+    upstream.bring_pin(pin)
+    return pinned_state(upstream, pin)
 
 
 def _chain(syncs: Sequence[SyncDocument], start: str, end: str) -> list[SyncDocument]:

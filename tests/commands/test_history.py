@@ -115,12 +115,14 @@ def test_a_rebase_names_the_checkout_that_has_the_old_patches(stage: Stage) -> N
     assert "still has" not in desk.run("rebase", "w", "--onto", "upstream/later").err
 
 
-def test_a_rebase_is_undone_after_the_cache_was_deleted(stage: Stage) -> None:
+def test_a_rebase_is_told_and_undone_after_the_cache_was_deleted(stage: Stage) -> None:
     before = picture(stage.root)
     stage.run("branch", "s")
     stage.run("rebase", "s", "--onto", "upstream/landed")
+    told = stage.run("notes", "s").out
     shutil.rmtree(stage.folder / "cache")
-    stage.run("branch", "s")  # makes the store again, without the head before the rebase
+    assert stage.run("notes", "s").out == told  # fetches what it reads
+    stage.run("branch", "s")  # makes the branch again, without the head before the rebase
     stage.run("undo")
     assert picture(stage.root) == before
 
