@@ -37,6 +37,8 @@ class FileImports(Struct, frozen=True):
         if any(here[n] + count > max(1, *(c[n] for c in counts)) for n, count in mine.items()):
             # It imports a name more often than either side does.
             return "imported twice"
+        if any(name in mine and not (counts[0][name] and counts[1][name]) for _, name in base):
+            return "removed"
         # wagtail/wagtail 0bcf6a110d has the import of a module that upstream moved in clean lines
         new = {*imported(candidate), *imported(self.clean)} - base
         if any(_is_invented(*one, base, sides) for one in new):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import keyword
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import pairwise
@@ -9,7 +10,7 @@ from itertools import pairwise
 from msgspec import Struct
 from msgspec.structs import replace
 
-from patchmgr.engines.merge.tree import Node, words_of
+from patchmgr.engines.merge.tree import Node, said_of, words_of
 
 Nodes = Sequence[Node]
 
@@ -29,6 +30,8 @@ class Chunk(Struct, frozen=True):
 
 def asks_of(chunk: Chunk, earlier: Nodes, later: Nodes, *, is_python: bool) -> str:
     """Return why a person must choose the order of both sides' insertions, or "" if nobody must."""
+    if not _entries(earlier).isdisjoint(_entries(later)):
+        return "same key"
     if chunk.bracket in _IN_ORDER:  # positional items come before named ones
         return "" if all(_is_named(p, chunk.bracket) for p in later) else "order"
     if any(p.text.startswith(("!", "...")) for p in (*earlier, *later)):
@@ -47,6 +50,8 @@ def asks_of(chunk: Chunk, earlier: Nodes, later: Nodes, *, is_python: bool) -> s
     )
     if is_left is not has_case:
         return "not reached"
+    if is_python and _share_names(earlier, later):
+        return "effects"
     if not is_python and chunk.kind == "block":
         one, other = ({*_steps(run)} for run in (earlier, later))
         if _targets(one) & _targets(other):
@@ -56,10 +61,15 @@ def asks_of(chunk: Chunk, earlier: Nodes, later: Nodes, *, is_python: bool) -> s
     return "uses" if _uses(earlier, later) or _uses(later, earlier) else ""
 
 
+def _entries(items: Nodes) -> set[str]:
+    """Return what list items begin with: `numpy` of `"numpy>=2"`, `{"a"` of `{"a", 1}`."""
+    listed = (p.said for p in items if p.kind == "code" or p.said.startswith("{"))
+    return {found for said in listed for found in _ENTRY.findall(said)}
+
+
 def _is_clause(node: Node) -> bool:
     """Return whether a node continues a chain of conditions, as in `} else if (a) {`."""
-    is_behind = words_of(node.said)[:1] == ("}",) != words_of(node.said)
-    return is_behind or node.kind in ("clause", "elif", "except") or _is_main(node)
+    return node.kind in ("clause", "elif", "except") or words_of(node.said)[:2] == ("}", "else")
 
 
 def asks_beside(chunk: Chunk, at: int, merged: Nodes) -> str:
@@ -69,6 +79,10 @@ def asks_beside(chunk: Chunk, at: int, merged: Nodes) -> str:
     """
     sides = (chunk.base, chunk.ours, chunk.theirs)
     before = (chunk.base[at - 1] if at else chunk.around[0], [chunk.around[0], *merged][-1])
+    if any(
+        node is not None and node.text in _ACCESS for node in (*before, *chunk.base[at : at + 1])
+    ):
+        return "one expression"  # `.y` becomes `y` here and `x.y` there
     if all(node is None or node.kind == "eol" or node.text in _ENDS for node in before):
         return ""
     items = [p for side in sides for p in side]
@@ -95,7 +109,14 @@ def operators_in(nodes: Nodes, before: Node | None = None) -> list[str]:
     ]
 
 
+_ENTRY = re.compile(
+    r"""(?:^|,[ ])(["'][ ](?:[\w.-]+[ ])+(?=[=<>~!])  # "numpy>=2"
+    |(?:\w+[ ])?[({][ ](?:"[ ][^"]*"|'[ ][^']*')[ ](?=,)  # {"a", 1} or f("a", 1)
+    |[({][ ]\w+[ ](?=,))  # {A, 1}""",
+    re.VERBOSE,
+)
 _NO_OPERATORS = ".,:;=()[]{}"
+_ACCESS = (".", "->", "::")
 _ENDS = (";", "{", "}")
 _IN_ORDER = frozenset({"(", "call", "parameters", "list", "tuple", "subscript"})
 """The keys of brackets in which the order of unnamed items matters."""
@@ -136,6 +157,17 @@ def _order(node: Node) -> tuple[bool, str]:
     return node.text.startswith("from "), _name(node)
 
 
+def _share_names(one: Nodes, other: Nodes) -> bool:
+    """Return whether either run of statements may change something that the other run names.
+
+    An assignment may change only its target; any other statement may change all that it names.
+    """
+    return any(
+        not _names_in(a, of_targets=True).isdisjoint(_names_in(b, of_targets=False))
+        for a, b in ((one, other), (other, one))
+    )
+
+
 def _steps(run: Nodes) -> Iterator[str]:
     """Yield the statements of a run, and those in its conditions and loops, without their heads."""
     for node in run:
@@ -160,7 +192,18 @@ def _is_call(step: str) -> bool:
     return "(" in words and words[0] not in _LEAVING
 
 
+def _names_in(run: Nodes, *, of_targets: bool) -> set[str]:
+    said = (
+        said_of(p.key) if of_targets and p.kind == "assignment" else p.said
+        for p in run
+        if p.kind in _DONE
+    )
+    words = {word for text in said for word in words_of(text)}
+    return {word for word in words if word.isidentifier() and word not in _KEYWORDS}
+
+
 _DONE = frozenset({"statement", "assignment", "compound"})
+_KEYWORDS = frozenset((*keyword.kwlist, "self", "cls"))
 
 
 def _uses(one: Nodes, other: Nodes) -> bool:

@@ -18,48 +18,47 @@ from msgspec import Struct
 
 from patchmgr.engines.merge.features import Subject, Words
 from patchmgr.engines.merge.imports import FileImports, imported
-from patchmgr.engines.merge.languages import (
-    CLOSERS,
-    PYTHON,
-    TEXT,
-    Language,
-    code_lines,
-    lex,
-    tokens_of,
-)
+from patchmgr.engines.merge.languages import PYTHON, TEXT, Language, code_lines, lex, tokens_of
 from patchmgr.engines.merge.node_edits import token_edits
+from patchmgr.engines.merge.operators import competing
 from patchmgr.engines.merge.region import Region
 from patchmgr.engines.merge.replay import Place
 from patchmgr.engines.merge.tree import Node, likeness, lines_of, said_of, words_of
-from patchmgr.engines.merge.verify import NO_FAULT, Surroundings, blocks_opened
+from patchmgr.engines.merge.verify import Surroundings, blocks_opened, closed_in, is_same_code
 from patchmgr.engines.structure.sides import Texts
 from patchmgr.engines.text.distinctive import bare, is_distinctive
 
 BY_LINES = frozenset({"ours, theirs", "theirs, ours"})
 _SIDES = frozenset({"ours", "theirs"})
+_JSON_MEMBER = re.compile(r'\s*(?:"(?:\\.|[^"\\])*"\s*:|[}\],]*\s*$)')
 _LAST_NUMBER = re.compile(r"(.*\W)(0[xX][\da-fA-F]{1,16}|\d{1,18})([uUlL]{0,3}\W*)")
 _LITERAL = re.compile(r"\"[^\"]*\"|'[^']*'|\b\d[\w.]*")
 _WORD = re.compile(r"\w+")
 _ALTERNATIVES = re.compile(r"(?<![^\s\"'(])([^\s\"'(),;]+) (?:&&|\|\|?|and|or) \1(?![^\s\"'),;])")
 _JOINED = re.compile(r"\b(?=(\w+[^\w\s]{1,3}[^\W\d]\w*))")
+_NEAR = 2  # tokens between the edits of both sides
 _LONGEST_RUN = 30  # words of the longest run that is checked for repetition
+_NEARBY = 10  # lines before and after a region
 _ALIKE = 0.9  # share of the words that two lines have in common
 _REWORDED = 0.6  # the same, for a line and its new version
 # An underline, a line in bold, or a heading of Markdown. A single # may begin a comment.
 _HEADING = re.compile(r"\s*(?:([=~^\-])\1{2,}|\*\*.+\*\*|##+ .+)\s*$")
 _VERSION = re.compile(r"\d+(?:\.\d+)+")
 _RELEASE = re.compile(rf"\W*v?({_VERSION.pattern})")
+_HEAD = re.compile(r"\s*[^#].*\(\s*\S")
 _SIGN = re.compile(r"[(=;,{\[]")
+_DECLARES = re.compile(
+    r"\s*(?!(?:case|delete|else|extern|friend|goto|namespace|new|return|throw|typedef|using)\b)"
+    r"(?!(?:class|enum|struct|union)\s+\w+\s*[;{])"
+    r"\w(?:[\w<>,\s*&]|::)*[\s*&>](\w+)\s*(?:=[^=]|[;\[{])"
+    r"|#\s*define\s+(\w+)|\s*(?:(?:let|private|public|readonly|va[lr])\s+)*([\w-]+)\??\s*:\s*[^\s:]"
+)
 _FUNCTION = re.compile(
     r"\s*(?!(?:await|case|defer|delete|else|go|goto|new|return|throw|yield)\b)"
     r"\w[\w<>:,\s*&]*[\s*&](\w+\s*\(.*)"
 )
 _USE = re.compile(r"\b([^\W\d]\w+)\s*(?=(\(|\[|->|\.\w+))")
 _SUFFIXES = ("[", "(", ".", "->", "+", "-", "*", "/", "%", "&", "|", "^", "<<", ">>", "?.", "::")
-_LOGICAL = frozenset({"&&", "||", "and", "or"})
-_COMPARISONS = frozenset({"is", "in", "==", "!=", "<", ">", "<=", ">="})
-_BETWEEN = frozenset({",", ";", ":", "=", "return", "if", "elif", "while"})  # end an expression
-_GROUP = re.compile(r"(?:=|in|return) \( \w+ \)")  # no tuple, as `(a,)` is
 _BRACKET = re.compile(r"[()\[\]{},]")
 _LONGEST = 2000  # characters of a call, or of a line
 _MOST_NAMES = 50  # for more names than this, it is faster to look at every word
@@ -101,7 +100,7 @@ def reason(conflict: Conflict, made: Made) -> str:
 
     The reason is a fault that neither side has, the first of `made.asks`, or a key of `REASONS`.
     """
-    fault = made.features["fails"] if made.features["fails"] not in NO_FAULT else ""
+    fault = made.features["fails"] if made.features["fails"] not in ("no", "depends") else ""
     if not fault and conflict.imports is not None:
         fault = conflict.imports.fault(made.text)
     if fault or made.asks:
@@ -109,6 +108,14 @@ def reason(conflict: Conflict, made: Made) -> str:
     family = conflict.around.language.family
     rows = ((name, is_so) for name, (where, is_so) in REASONS.items() if family in where.split())
     return next((name for name, is_so in rows if is_so(conflict, made)), "")
+
+
+def _is_indented(conflict: Conflict, _: Made) -> bool:
+    """Return whether two sides differ in layout alone, but mean different things in Python."""
+    base, ours, theirs = map("".join, conflict.region.sides)
+    pairs = {"both": (ours, theirs), "ours": (base, ours), "theirs": (base, theirs)}
+    pair = pairs.get(conflict.subject.features["layout"])
+    return pair is not None and not is_same_code(*pair, conflict.around)
 
 
 def _is_left_as_it_was(conflict: Conflict, made: Made) -> bool:
@@ -169,6 +176,51 @@ def _joined_words(text: str) -> Counter[str]:
     return Counter(_JOINED.findall(text))
 
 
+def _is_used_elsewhere(conflict: Conflict, _: Made) -> bool:
+    """Return whether one side removes a word from its file, and the other adds uses elsewhere.
+
+    A patch of traefik renamed the alias of an import whose path was in conflict. Upstream had added
+    four uses of the old alias, which merge without a conflict.
+    """
+    base, *texts = conflict.texts.sides()
+    sides = zip((conflict.subject.ours, conflict.subject.theirs), texts, strict=True)
+    return any(
+        not any(_uses(word, text)) and len([*_uses(word, other)]) > len([*_uses(word, base)])
+        for (one, text), (_, other) in _ways([*sides])
+        for word in conflict.subject.base
+        if one and not one[word] and word.isidentifier()
+    )
+
+
+def _uses(word: str, text: str) -> Iterator[re.Match[str]]:
+    # `re` searches faster for a pattern that begins with a word than for one with `\b` before it.
+    return re.finditer(rf"{word}(?<!\w{word})\b", text)
+
+
+def _is_at_two_places(conflict: Conflict, _: Made) -> bool:
+    """Return whether the tokens around one side's edit also occur in the other side's new text.
+
+    Upstream adds `override` between `)` and `;`, and the patch adds a function next to it that also
+    ends in `);`.
+    """
+    base, *sides = conflict.flat
+    return any(_is_around(base, *two) for two in _ways(sides))
+
+
+def _is_around(base: Node, one: Node, other: Node) -> bool:
+    old, new = ([part.said for part in side.parts] for side in (base, other))
+    before, after = Counter(pairwise(old)), Counter(pairwise(new))
+    edits = [edit.start for edit in token_edits(base, one) if 0 < edit.start < len(old)]
+    around = ((place, (old[place - 1], old[place])) for place in edits)
+    places = [(place, pair) for place, pair in around if after[pair] > before[pair]]
+    return any(
+        edit.start - _NEAR <= place <= edit.end + _NEAR
+        and pair in set(pairwise(new[edit.first : edit.last]))
+        for edit in token_edits(base, other)
+        for place, pair in places
+    )
+
+
 def _is_of_two_sections(conflict: Conflict, _: Made) -> bool:
     """Return whether both sides insert lines of two sections, or one changes a section's release.
 
@@ -189,13 +241,53 @@ def _is_of_two_sections(conflict: Conflict, _: Made) -> bool:
     return all(both) and is_of_two
 
 
+def _is_left_behind(conflict: Conflict, _: Made) -> bool:
+    """Return whether one side changes the indentation of a line that the other side changes.
+
+    Upstream of pytest changes a link, and the patch turns the lines around it into a comment. In
+    plain text, a side that changes only the indentation of the region does not count.
+    """
+    base, *sides = conflict.region.changed
+    is_layout = conflict.around.language is TEXT and conflict.subject.features["layout"] != "no"
+    return not is_layout and any(
+        _is_distinctive(line)
+        and one.get(said, line).rstrip() != line.rstrip()
+        and said not in other
+        for one, other in _ways([{line.strip(): line for line in side} for side in sides])
+        for line in base
+        if (said := line.strip())
+    )
+
+
 def _has_one_number(conflict: Conflict, _: Made) -> bool:
-    """Return whether both sides insert lines that give one number, or bit, to different things."""
-    # Two options of curl, SSH_COMPRESSION and DNS_SHUFFLE_ADDRESSES, both get 268 (78d8cd8a62d5).
-    old, *both = conflict.region.changed
-    sides = (code_lines(side, conflict.around.language) for side in both)
-    ours, theirs = ({line[:2]: line[2] for line in map(_numbered, side)} for side in sides)
-    return not old and any(key[1] > 1 and theirs.get(key, one) != one for key, one in ours.items())
+    """Return whether both sides assign the next number, or bit, of a list to different things.
+
+    Both sides add an option to curl, `CINIT(SSH_COMPRESSION, LONG, 268)` and
+    `CINIT(DNS_SHUFFLE_ADDRESSES, LONG, 268)` (78d8cd8a62d5). One of the two names may have had
+    another number before: upstream of KeyDB moves a flag from `1ULL<<37` to the bit that the patch
+    uses (bb7e10842707).
+    """
+    language = conflict.around.language
+    ours, theirs = (code_lines(side, language) for side in conflict.region.changed[1:])
+    mine = {(shape, number): name for shape, number, name in map(_numbered, ours)}
+    pairs = [
+        (shape, number, name, mine[shape, number])
+        for shape, number, name in map(_numbered, theirs)
+        if number > 1 and mine.get((shape, number), name) != name
+    ]
+    if not pairs:
+        return False
+    base = code_lines((conflict.texts.base,), language)
+    names = {name for _, _, name in map(_numbered, base)}
+    around = conflict.texts.upstream.partition("".join(conflict.region.ours))
+    sides = lines_of(around[0])[-_NEARBY:], conflict.region.base, lines_of(around[2])[:_NEARBY]
+    near = {_numbered(line)[:2] for lines in sides for line in code_lines(lines, language)}
+    return any(
+        near & {(shape, number - 1), (shape, number / 2)}
+        and (shape, number) not in near
+        and not {one, other} <= names
+        for shape, number, one, other in pairs
+    )
 
 
 def _shares_a_literal(conflict: Conflict, made: Made) -> bool:
@@ -278,6 +370,8 @@ def _arguments(text: str, at: int) -> str:
 
 def _loses(conflict: Conflict, made: Made) -> bool:
     """Return whether the candidate lacks words that a side adds, or a side's order of words."""
+    if any(place.kind == "string" and place.how == "edit" for place in made.places):
+        return True  # all words of "15.1.0" are in "15.0.1"
     lacks = {made.features["keeps ours"], made.features["keeps theirs"]} - {"all", "nothing"}
     side = made.features["is"]
     # One side wraps an expression in `to_scalar()`, the other in `bits()`: scale-view at 0.24.0.
@@ -326,6 +420,13 @@ def _is_one_side(conflict: Conflict, made: Made) -> bool:
     return not is_checked or not (ours | theirs) - base <= set(imported(made.text))
 
 
+def _is_command(conflict: Conflict, made: Made) -> bool:
+    """Return whether both sides insert commands, or items without a key, at the same position."""
+    added = (line for side in conflict.region.changed[1:] for line in side)
+    kinds = {place.kind for place in made.places if place.how.startswith("insert")}
+    return not (kinds.isdisjoint(("line", "list")) or all(map(_JSON_MEMBER.match, added)))
+
+
 def _has_two_wordings(conflict: Conflict, made: Made) -> bool:
     """Return whether the candidate has both sides' lines, which may say one thing in two ways."""
     region = conflict.region
@@ -333,6 +434,25 @@ def _has_two_wordings(conflict: Conflict, made: Made) -> bool:
     # (prometheus/prometheus ae3eca0909).
     shared = (*region.head, *region.tail) if conflict.around.language is TEXT else region.head
     return made.rule in BY_LINES and any(map(_is_distinctive, shared))
+
+
+def _is_of_one_block(conflict: Conflict, made: Made) -> bool:
+    """Return whether both sides begin a block such as `default:`, and the candidate joins them."""
+    is_open = "".join(conflict.region.head).rstrip().endswith(("{", ":"))
+    return is_open and made.text not in conflict.around.sides
+
+
+def _is_emptied(conflict: Conflict, made: Made) -> bool:
+    """Return whether one side deletes all lines of a region, and the other wraps or changes them.
+
+    What is left would be useless: in git's git-compat-util.h, one side deleted two includes, and
+    the other put an `#if` around them (73a0d5e2578b). If the other side only adds lines before or
+    after the deleted ones, its lines are kept.
+    """
+    old, *both = ([x.strip() for x in side] for side in conflict.region.changed)
+    left = next((side for side in both if any(side)), [])
+    is_emptied = made.rule.startswith("tokens") and any(old) and not all(map(any, both))
+    return is_emptied and old not in (left[: len(old)], left[-len(old) :])
 
 
 def _is_unaccounted(conflict: Conflict, made: Made) -> bool:
@@ -368,36 +488,26 @@ def _stammered(text: str, language: Language) -> set[str]:
     return found
 
 
-def _mixed(text: str, language: Language) -> set[str]:
-    """Return the pairs of a logical and another operator whose precedence matters there."""
-    # Upstream changes `file.isImage()` to `file != null && file.isImage()`, and the patch changes
-    # it to `file.isImage() || file.isVideo()` (nextcloud/android 62c918f59a). Or a comparison
-    # follows a group: `(quant and quant in known) is not None` (ROCm/vllm e8766c6ddb).
-    found, before = set[str](), ""
-    around, closed = [set[str]()], set[str]()  # the logical operators of each open bracket
-    for word in (t.text for t in tokens_of(text, language) if t.kind != "comment"):
-        if word in _COMPARISONS:
-            found |= {f"{one} {word}" for one in closed}
-        closed = around.pop() if word in CLOSERS.values() and len(around) > 1 else set()
-        if word in CLOSERS:
-            around.append(set())
-        elif word in _LOGICAL:
-            found |= {" ".join(sorted((one, word))) for one in around[-1] - {word}}
-            around[-1].add(word)
-        elif word in _BETWEEN or (word == "\n" and before not in _LOGICAL):
-            around[-1].clear()
-        before = word
-    return found
+def _is_regrouped(conflict: Conflict, made: Made) -> bool:
+    """Return whether more operators compete for an operand in the candidate than on the sides.
 
+    Upstream changes `flags` to `flags == 3`, and the patch changes it to `mask & flags`; or they
+    change `file.isImage()` to `file != null && file.isImage()` and `file.isImage() ||
+    file.isVideo()` (nextcloud/android 62c918f59a). Nobody decided which operator is applied first.
 
-def _joined(text: str, language: Language) -> set[str]:
-    """Return the pairs of adjacent strings, which the language joins into one string."""
-    # Both sides add a call, and the strings of both were in one call (torchao 7ca78ec6dc2a).
-    return {
-        f"{one.text}\0{two.text}"
-        for one, two in pairwise(t for t in tokens_of(text, language) if t.kind != "comment")
-        if one.kind == two.kind == "string" and not (language.continues and "\n" in two.lead)
-    }
+    A missing comma and adjacent strings count, too. Both sides of a merge in torchao (7ca78ec6dc2a)
+    add a call, and the middle lines of the calls are equal: the strings of both were in one call.
+    A lost prefix counts as well: `-v1` and `v2 - v1` would give `v2 - v1`.
+    """
+    texts = (made.text, *map("".join, conflict.region.sides))
+    merged, base, ours, theirs = (competing(text, conflict.around.language) for text in texts)
+    every = ours + theirs - base
+    return any(
+        merged[pair] < min(every[pair], max(ours[pair], theirs[pair]))
+        if pair[1] and not pair[0]
+        else merged[pair] > max(every[pair], min(ours[pair], theirs[pair]))
+        for pair in (*merged, *every)
+    )
 
 
 def _joins_lines(conflict: Conflict, made: Made) -> bool:
@@ -447,13 +557,39 @@ def _conditions(lines: Iterable[str]) -> Words:
 
 def _is_declared_alike(conflict: Conflict, made: Made) -> bool:
     """Return whether the candidate declares a thing twice, because both sides declare it alike."""
-    there = {line.strip(" \t\n,") for line in lines_of(made.text)} - {""}
+    merged = Counter(lines_of(made.text))
+    there = {line.strip(" \t\n,") for line in merged} - {""}
     old, *both = conflict.region.changed
     outside = ([*_outside(side, conflict.around.language)] for side in both)
     ours, theirs = (
         [x for x in side if x not in old and x.strip(" \t\n,") in there] for side in outside
     )
-    return any(_is_nearly(a, b) for a in ours for b in theirs)
+    heads = [x for x in ours if x in theirs and _HEAD.match(x) and _is_distinctive(x)]
+    return any(merged[head] > 1 for head in heads) or any(
+        _is_nearly(a, b) for a in ours for b in theirs
+    )
+
+
+def _declared_again(text: str, _: Language) -> set[str]:
+    """Return the variables, fields, keys and macros that are declared twice in the same block."""
+    seen, found = [set[str]()], set[str]()
+    for line in lines_of(text):
+        if (declared := _DECLARES.match(line)) is not None:
+            name = declared[declared.lastindex or 0]
+            found |= seen[-1] & {name}
+            seen[-1].add(name)
+        for sign in line:
+            if sign == "{":
+                seen.append(set())
+            elif sign == "}":
+                seen[1:] = seen[1:-1]
+    return found
+
+
+def _ragged(text: str, _: Language) -> set[int]:
+    """Return the numbers of cells in the rows of Markdown tables, or none if all are equal."""
+    cells = {line.count("|") for line in lines_of(text) if line.lstrip().startswith("|")}
+    return cells if len(cells) > 1 else set()
 
 
 def _outside(lines: Iterable[str], language: Language) -> Iterator[str]:
@@ -476,6 +612,48 @@ def _is_nearly(one: str, other: str) -> bool:
     a, b = (said_of(line.strip(" \t\n,")) for line in (one, other))
     more, less = (Counter(words_of(x)) - Counter(words_of(y)) for x, y in ((a, b), (b, a)))
     return a != b and (likeness(a, b) >= _ALIKE or not (more and less))
+
+
+def _is_changed_elsewhere(conflict: Conflict, made: Made) -> bool:
+    """Return whether a declaration or call that both sides change has only one side's changes.
+
+    Upstream of redis removed a parameter from a function and added another function. The parameter
+    that the patch added ended up in the new function (3414221791c7). A side that only wraps the
+    line does not count as changing it.
+    """
+    base, *sides, merged = map(_heads, (*conflict.region.sides, lines_of(made.text)))
+
+    def is_lost(head: str, one: str, other: str) -> bool:
+        old = base[head]
+        added = Counter(words_of(one)) - Counter(words_of(old)) - Counter(words_of(other))
+        return bool(added) and merged.get(head) == other and not old.startswith(other)
+
+    return any(
+        is_lost(head, one[head], other[head])
+        for head in base.keys() & sides[0].keys() & sides[1].keys()
+        for one, other in _ways(sides)
+    )
+
+
+def _heads(lines: Iterable[str]) -> dict[str, str]:
+    """Map the text before each line's first bracket to the line, if no other line has that text."""
+    said = [said_of(line) for line in lines if "(" in line]
+    heads = [line.partition("(")[0] for line in said]
+    count = Counter(heads)
+    return {head: line for head, line in zip(heads, said, strict=True) if count[head] == 1}
+
+
+def _is_behind_a_closed_one(conflict: Conflict, made: Made) -> bool:
+    """Return whether one side's insertion follows the other's, which closes the block around both.
+
+    For example, upstream adds a statement to a function, and the patch ends that function and
+    begins another.
+    """
+    _, *sides = ("".join(side).strip() for side in conflict.region.changed)
+    for closing, other in _ways(sides):
+        if closed_in(closing, conflict.around.language) and not conflict.region.changed[0]:
+            return made.text.find(other) > made.text.find(closing)
+    return False
 
 
 def _is_cut_otherwise(conflict: Conflict, made: Made) -> bool:
@@ -516,26 +694,35 @@ _CODE = "python c"
 _NOT_PYTHON = "c cmake json shell text toml yaml"
 _ALL = f"python {_NOT_PYTHON}"
 REASONS: dict[str, tuple[str, _Reason]] = {
+    "indented": ("python", _is_indented),
     "moved": (_ALL, _is_left_as_it_was),
     "left alone": ("text toml yaml", _is_left_alone),
     "loses": (_ALL, _loses),
     "one side": (_ALL, _is_one_side),
     "gone": (_ALL, lambda _, made: made.features["stale"] == "gone"),
+    "order": ("cmake json shell yaml", _is_command),
     "two wordings": (_ALL, _has_two_wordings),
+    "one block": ("c", _is_of_one_block),
+    "emptied": (_ALL, _is_emptied),
     "renamed": (_ALL, _is_renamed),
     "doubled": (_NOT_PYTHON, _is_unaccounted),
     "undone": (_ALL, lambda conflict, made: conflict.subject.is_undone(made.text)),
     "joined lines": (_ALL, _joins_lines),
     "stammers": (_ALL, _adds(_stammered)),
-    "mixed": (_CODE, _adds(_mixed)),
-    "strings": (_CODE, _adds(_joined)),
-    "tuple": ("python", _adds(lambda text, _: {*_GROUP.findall(said_of(text))})),
+    "operators": (_CODE, _is_regrouped),
+    "two places": (_CODE, _is_at_two_places),
+    "cells": ("text", _adds(_ragged)),
     "sections": ("text", _is_of_two_sections),
-    "same number": ("c", _has_one_number),
+    "left behind": ("text yaml", _is_left_behind),
+    "same number": (_ALL, _has_one_number),
     "same literal": (_CODE, _shares_a_literal),
     "used otherwise": ("c", _is_of_a_changed_form),
     "condition": ("c", _loses_a_condition),
+    "declared twice": ("c", _adds(_declared_again)),
     "declared alike": ("c", _is_declared_alike),
+    "elsewhere": ("c", _is_changed_elsewhere),
+    "used elsewhere": ("c", _is_used_elsewhere),
     "cut": ("c", _is_cut_otherwise),
+    "closes": ("c", _is_behind_a_closed_one),
 }
 """For each reason to ask a person: the families of languages it applies to, and its test."""

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
-from itertools import takewhile
+from collections.abc import Sequence, Set
+from itertools import accumulate, takewhile
 
 from msgspec import Struct
 
@@ -88,10 +88,31 @@ def _in_base(pieces: Sequence[Piece], base: str) -> set[int]:
     """Return the indices of those base lines of the pieces that are also in the text `base`."""
     sides = [p.base if isinstance(p, Region) else p for p in pieces]
     old = [x for side in sides for x in side]
+    edges = set(accumulate(map(len, sides)))
     kept = set(range(len(old)))
     for block in changed_blocks(old, lines_of(base)):
-        kept.difference_update(range(block.old_start, block.old_end))
+        lines = range(block.old_start, block.old_end)
+        is_new = block.new_start == block.new_end
+        kept.difference_update(_at_an_edge(old, lines, edges) if is_new and lines else lines)
     return kept
+
+
+def _at_an_edge(lines: Sequence[str], run: range, edges: Set[int]) -> range:
+    """Return a run of added lines, moved to an edge if that gives the same text."""
+    # Each side adds an entry between two blank lines, with a third blank line: which of the three
+    # is new cannot be seen (pypa/pip 0fffb402e4).
+    for step in (-1, 1):
+        moved = run
+        while edges.isdisjoint((moved.start, moved.stop)):
+            left, right = (
+                (moved.start - 1, moved.stop - 1) if step < 0 else (moved.start, moved.stop)
+            )
+            if left < 0 or right >= len(lines) or lines[left] != lines[right]:
+                break
+            moved = range(moved.start + step, moved.stop + step)
+        else:
+            return moved
+    return run
 
 
 def _grow(found: list[Piece], n: int, first: Lines, last: Lines) -> None:

@@ -29,9 +29,10 @@ from patchmgr.engines.merge.order import (
     asks_beside,
     asks_of,
     one_after_the_other,
+    operators_in,
     order_of,
 )
-from patchmgr.engines.merge.tree import SEQUENCES, Node, leaf, lines_node, tree, words_of
+from patchmgr.engines.merge.tree import SEQUENCES, Node, leaf, lines_node, said_of, tree, words_of
 
 Nodes = Sequence[Node]
 _WORD = re.compile(r"\s+|\w+|[^\w\s]")
@@ -61,6 +62,9 @@ class Replay:
             return theirs
         lead = self._lead(base.lead, ours.lead, theirs.lead)
         tail = _chosen(base.tail, ours.tail, theirs.tail)
+        comments = [said_of(node.tail.lstrip(", \t")) for node in (base, ours, theirs)]
+        if tail is None and comments[2] not in comments[:2]:
+            self.asks.append("loses")
         core = self._core(base, ours, theirs)
         return replace(core, lead=lead, tail=ours.tail if tail is None else tail)
 
@@ -143,6 +147,8 @@ class Replay:
                 merged.append(self.node(base[b1], ours[o1], theirs[t1]))
         if bracket != "import":  # the names of an import are a set
             self._note_doubled(kind, merged, ours, theirs)
+            if kind == "list" and _is_of_older_form(base, ours, theirs):
+                self.asks.append("older form")
         if kind in ("code", "tokens") and may_slide(tuple(base), tuple(ours), tuple(theirs)):
             self.asks.append("slides")
         return merged
@@ -209,6 +215,8 @@ class Replay:
             how = "replace"
         if how == "delete, replace" and sum(len(words_of(p.said)) for p in base) <= _SHORT:
             self.asks.append("undone")  # `f(1, 2)` becomes `f(1)` here and `f(1, 20)` there
+        if len(base) == 1 and operators_in(ours) != operators_in(theirs) and ours and theirs:
+            self.asks.append("one expression")  # `x[0]` becomes `x[1]` here and `x[-1]` there
         self.places.append(Place(_kind_of(base, chunk.kind), how))
         return theirs if self.is_theirs else ours
 
@@ -278,6 +286,18 @@ class Replay:
             merged += ours[i : i + 1]
             at, to = i + 1, j + 1
         return merged
+
+
+def _is_of_older_form(base: Nodes, ours: Nodes, theirs: Nodes) -> bool:
+    """Return whether one side changes all items of a list, and the other side only adds some.
+
+    For example, `[1, 2]` becomes `[(1, 0), (2, 0)]` here and `[1, 2, 3]` there.
+    """
+    old, *sides = ({p.said for p in side} for side in (base, ours, theirs))
+    return len(old) > 1 and any(
+        old.isdisjoint(one) and len(one) >= len(old) and old < other
+        for one, other in (sides, sides[::-1])
+    )
 
 
 def _is_at_an_end(ours: Nodes, theirs: Nodes) -> bool:

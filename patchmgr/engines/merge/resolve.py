@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from itertools import takewhile
-from math import exp
+from math import exp, inf
 from pathlib import Path
 
 import msgspec
@@ -28,21 +28,24 @@ from patchmgr.engines.merge.features import (
 from patchmgr.engines.merge.imports import FileImports
 from patchmgr.engines.merge.languages import (
     PYTHON,
+    TEXT,
     Language,
     framed,
     language_of,
     tokens_of,
     unframed,
 )
-from patchmgr.engines.merge.reasons import BY_LINES, Conflict, Made, reason
+from patchmgr.engines.merge.reasons import BY_LINES, Conflict, Made, is_annotation, reason
 from patchmgr.engines.merge.region import Piece, Region, grown, pieces_of, slid, widened
 from patchmgr.engines.merge.replay import Replay
 from patchmgr.engines.merge.statements import read
 from patchmgr.engines.merge.tree import Node, leaf, lines_of, said_of, tree
-from patchmgr.engines.merge.verify import NO_FAULT, Surroundings, fails, is_broken, surroundings
+from patchmgr.engines.merge.verify import Surroundings, fails, is_broken, surroundings
 from patchmgr.engines.structure.sides import LARGEST, Texts
 from patchmgr.model.outcome import Reliability, Suggestion
 
+_VERSION = re.compile(r"\d+(?:\.(?:\d+|x\b))+")
+_UNRELEASED = re.compile(r"\s*(?:\W+\s)?(?:dev|head|main|master|next|unreleased)\b", re.IGNORECASE)
 _LONGEST = 10_000  # characters of a line; a longer one was written by a tool, such as a bundler
 _MARKER = re.compile(r"^(?:<{7}|>{7}|\|{7})(?: |$)", re.MULTILINE)
 
@@ -150,6 +153,8 @@ def _of_region(region: Region, around: Surroundings, known: _Known) -> Candidate
     made: dict[str, Made] = {}
     also: dict[str, list[str]] = {}
     candidates = [*_replayed(sides, flat, around.language), *_plain(region)]
+    if _is_newer_first(region, around):  # of equally likely candidates, the first is taken
+        candidates.sort(key=lambda one: one.rule.endswith(("theirs first", "theirs, ours")))
     for each in candidates:
         made.setdefault(each.text, each)
         also.setdefault(each.text, []).append(each.rule)
@@ -183,6 +188,26 @@ def _of_region(region: Region, around: Surroundings, known: _Known) -> Candidate
     return tuple(found)
 
 
+def _is_newer_first(region: Region, around: Surroundings) -> bool:
+    """Return whether both sides add a section for a version, and upstream's is the newer one.
+
+    The section after them must be for an older version than both.
+    """
+    old, ours, theirs = region.changed
+    after = region.ours[len(region.ours) - region.after :], around.after.split("\n")
+    next_one = next(filter(None, map(_version, after)), ())
+    return around.language is TEXT and not old and _version(ours) > _version(theirs) > next_one > ()
+
+
+def _version(lines: Sequence[str]) -> tuple[float, ...]:
+    """Return the version in the first line that is not empty, or () if there is none."""
+    line = next((line for line in lines if line.strip()), "")
+    if _UNRELEASED.search(line):
+        return (inf,)
+    found = _VERSION.search(line)
+    return tuple(float(n) if n.isdecimal() else inf for n in found[0].split(".")) if found else ()
+
+
 def _also(rule: str, rules: Sequence[str]) -> str:
     """Return the first other rule that gave the same text, or "none"."""
     others = [other for other in rules if other.partition(",")[0] != rule.partition(",")[0]]
@@ -211,6 +236,8 @@ def _plain(region: Region) -> Iterator[Made]:
     yield Made("ours", "".join(region.ours))
     yield Made("theirs", "".join(region.theirs))
     first, last = region.before + len(region.head), region.after + len(region.tail)
+    if region.head and is_annotation(region.head[-1]):
+        first = region.before
     # If both add a function with the same last statement or first annotation, each keeps its own
     # copy.
     ours, theirs = (side[first : len(side) - last] for side in (region.ours, region.theirs))
@@ -276,6 +303,8 @@ def _flat(lines: Sequence[str], language: Language) -> Node:
 
 FILE = Path(__file__).with_name("choice.json")  # `python -m benchmarks.merges --write` writes it
 LEAST = 0.9  # a candidate is accepted if this share of equally likely ones was right
+BREAKS = frozenset({"syntax", "undefined-name", "defined-twice", "key-twice", "never reached"})
+"""Faults that the verification finds; a candidate with one of them is never proposed first."""
 
 
 class Points(Struct, frozen=True):
@@ -378,7 +407,7 @@ def reached(likelihood: float, steps: Sequence[Step]) -> Step | None:
 
 def breaks(one: Candidate) -> bool:
     """Return whether a candidate has a fault that keeps it from being proposed first."""
-    return one.features["fails"] not in NO_FAULT
+    return one.features["fails"] in BREAKS
 
 
 def _is_sure(one: Ranked, least: float) -> bool:

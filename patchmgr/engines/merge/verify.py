@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import ast
 import json
 import re
 from collections import Counter
 from collections.abc import Callable, Sequence
 from functools import lru_cache
-from itertools import accumulate, dropwhile, pairwise
+from itertools import accumulate, dropwhile, pairwise, takewhile
 
 from msgspec import Struct
 
@@ -16,6 +17,7 @@ from patchmgr.engines.languages.keys import Line, added_by_both, added_twice, li
 from patchmgr.engines.merge.imports import imported
 from patchmgr.engines.merge.languages import (
     CLOSERS,
+    CMAKE,
     JSON,
     PYTHON,
     TEXT,
@@ -27,13 +29,16 @@ from patchmgr.engines.merge.languages import (
 )
 from patchmgr.engines.merge.region import Piece, Region
 from patchmgr.engines.structure.guards_flow import facts_of, newly_dead
-from patchmgr.engines.structure.python_tree import compiles
+from patchmgr.engines.structure.python_tree import compiles, parse_python
 from patchmgr.engines.text.distinctive import bare, is_distinctive
 from patchmgr.formats import toml_text
 
 _FUNCTION = re.compile(r"[ \t]*(?:async\s+def|def)\b")
 _CLAUSE = re.compile(r"[ \t]*(?:(?:else|elif|except|finally|case)\b|[#)\]}])")
 _BINDINGS = re.compile(r"^([ \t]*)(?:(?:async\s+)?def|(class))\s+(\w+)|^(\w+)\s*(?:=[^=]|:)", re.M)
+_GROUP = re.compile(r"[\\@]([{}])")
+_SPACE = re.compile(r"(?:\\[ntr]|\s)+")  # white space in a docstring, which is only layout
+_CODING = re.compile(r"[ \t\f]*#.*?coding[:=]")  # PEP 263; it counts in the first two lines only
 _IMPORT = re.compile(r"(?:use|import)\b")  # a `using` of C# comes before the namespace
 _NAMESPACE = re.compile(r"(?:namespace|package)\b[^{]*$")
 _CONDITION = re.compile(r"^[ \t]*#[ \t]*(if|endif)", re.MULTILINE)
@@ -43,7 +48,7 @@ _MESSAGE = re.compile(r'^msgid "(?!"\nmsgstr).*\n(?:(?:msg|").*(?:\n|\Z))*', re.
 _HEADING = re.compile(r"(?:##+|==+)[ \t]+\S")  # of Markdown or AsciiDoc
 _UNDERLINE = re.compile(r"([=~^-])\1{2,}$")
 _NO_LINE = Line(0, b"", -1, ())
-NO_FAULT = frozenset({"no", "not read", "depends"})  # what `fails` returns for no certain fault
+_HEAD = 10  # lines at the start of a file
 _FARTHEST = 300  # lines that are read around a region
 
 
@@ -171,13 +176,19 @@ def fails(candidate: str, around: Surroundings) -> str:
     if language in _PARSERS:
         is_read, *are_read = (_parses(text, language) for text in whole)
         return "no" if is_read or not all(are_read) else "syntax"
-    if language.family not in ("c", "cmake"):
+    if language.family not in ("c", "cmake", "shell"):
         return "no"
     # A region may begin within a raw string.
     texts = whole if language.continues else own
     merged, *sides = (_balance(text, language) for text in texts)
-    is_closed = merged in sides and _closes_what_sides_close(candidate, around)
-    return "no" if is_closed else "syntax"
+    if merged not in sides:
+        return "syntax"
+    if language.family == "shell":
+        return "no"
+    if not _closes_what_sides_close(candidate, around):
+        return "syntax"
+    repeated, *known = (_repeated(text, language) for text in own)
+    return "no" if any(repeated <= side for side in known) else "key-twice"
 
 
 def _json_of(text: str) -> object:
@@ -205,14 +216,18 @@ def _parses(text: str, language: Language) -> bool:
 
 @lru_cache(maxsize=64)
 def _balance(text: str, language: Language) -> tuple[int, ...]:
-    """Count what a text leaves open: brackets, preprocessor conditions and blocks."""
+    """Count what a text leaves open: brackets, preprocessor conditions, Doxygen groups, quotes."""
     tokens = tokens_of(text, language)
     signs = [t.text for t in tokens if t.kind == "sign"]
+    if language.family == "shell":
+        return tuple(signs.count(quote) % 2 for quote in "'\"")
     words = [t.text.lstrip("# \t") for t in tokens if t.kind == "directive"]
     opened = sum(w.startswith("if") for w in words) - sum(w.startswith("endif") for w in words)
+    groups = [_GROUP.findall(t.text) for t in tokens if t.kind == "comment"]
+    grouped = sum((group == "{") * 2 - 1 for found in groups for group in found)
     blocks = sum(blocks_opened(text, language))
     pairs = (signs.count(a) - signs.count(b) for a, b in ("()", "[]", "{}"))
-    return (*pairs, opened, blocks)
+    return (*pairs, opened, grouped, blocks)
 
 
 def blocks_opened(text: str, language: Language) -> list[int]:
@@ -259,16 +274,29 @@ def _has_both_endings(text: str) -> bool:
     return 0 < text.count("\r\n") < text.count("\n")
 
 
+def _has_late_coding(text: str) -> bool:
+    """Return whether the encoding is declared too late in a file (OctoPrint b326efbc3c)."""
+    return any(map(_CODING.match, text.split("\n", _HEAD)[2:_HEAD]))
+
+
 def _has_late_namespace(text: str) -> bool:
     """Return whether an import comes before the namespace of its file (phpunit 6cf9705f09)."""
     rest = dropwhile(lambda line: not _IMPORT.match(line), text.split("\n"))
     return any(map(_NAMESPACE.match, rest))
 
 
+def _has_nested_call(text: str) -> bool:
+    """Return whether a command begins within the brackets of another (openscad 69262c7dd8)."""
+    pairs = pairwise(tokens_of(text, CMAKE))
+    return any(two.text == "(" and one.depth and "\n" in one.lead for one, two in pairs)
+
+
 _FAULTS: dict[Callable[[str], bool], str] = {
     _has_both_endings: "",
     lambda text: not compiles(text): "python",
+    _has_late_coding: "python",
     _has_late_namespace: "c",
+    _has_nested_call: "cmake",
 }
 """What may be wrong with a file, and the languages in which it is wrong ("" stands for all)."""
 
@@ -403,6 +431,47 @@ def closed_in(text: str, language: Language) -> int:
     return -min((0, *accumulate(blocks_opened(text, language))))
 
 
+@lru_cache(maxsize=64)
+def _repeated(text: str, language: Language) -> Counter[str]:
+    """Count the repetitions of parts that a block or a chain of branches may have only once.
+
+    These are the keys of an object, the cases of a `switch`, the conditions of a chain, and its
+    last branch, `else` or `finally`.
+    """
+    tokens = [t.text for t in tokens_of(text, language) if t.kind != "comment"]
+    repeated, seen = Counter[str](), [set[str]()]  # what was seen in each open bracket
+    for n, token in enumerate(tokens):
+        last = tokens[n - 1] if n else ""
+        if token in CLOSERS:
+            seen.append(set())
+        elif token in CLOSERS.values():
+            seen[-1:] = [] if len(seen) > 1 else [set()]
+        elif (token == "if" and last != "else") or token in _NEW_CHAINS:
+            seen[-1] = set()
+        said = _once(tokens, n, last, is_ended="else" in seen[-1])
+        if said in seen[-1]:
+            repeated[said] += 1
+        seen[-1] |= {said} - {""}
+    return repeated
+
+
+_NEW_CHAINS = ("try", "let", "guard")
+
+
+def _once(tokens: Sequence[str], n: int, last: str, *, is_ended: bool) -> str:
+    """Return the part that begins at token `n` if a block or chain may have it only once, or ""."""
+    token = tokens[n]
+    if token in ("if", "case"):
+        stop = ("{", ";") if token == "if" else ("{", ";", ":", "case")
+        return " ".join([token, *takewhile(lambda t: t not in stop, tokens[n + 1 :])])
+    if token in ("else", "catch", "finally") and last != ".":
+        is_last = token == "finally" or (token == "else" and tokens[n + 1 : n + 2] != ["if"])
+        return "else" if is_last or is_ended else ""
+    if token == ":" and (last == "default" or n == 1 or tokens[n - 2] in ("{", ",")):
+        return last
+    return ""
+
+
 def _fails_python(candidate: str, around: Surroundings) -> str:
     texts = [around.text(text) for text in (candidate, *around.sides)]
     if not compiles(texts[1]) or not compiles(texts[2]):
@@ -423,3 +492,19 @@ def _fails_python(candidate: str, around: Surroundings) -> str:
     if needed - around.elsewhere:
         return "undefined-name"
     return "depends" if needed - around.certain else "no"
+
+
+def is_same_code(one: str, other: str, around: Surroundings) -> bool:
+    """Return whether two resolutions of the same Python conflict differ only in layout.
+
+    Indentation counts, because `return x` indented less is different code. If one of the two
+    does not parse, they count as the same code.
+    """
+    trees = [_tree_of(around.text(text)) for text in (one, other)]
+    return not all(trees) or trees[0] == trees[1]
+
+
+@lru_cache(maxsize=64)
+def _tree_of(text: str) -> str:
+    tree = parse_python(text)
+    return "" if tree is None else _SPACE.sub(" ", ast.dump(tree))

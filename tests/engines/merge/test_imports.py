@@ -71,6 +71,9 @@ def test_imports_are_read_with_what_they_bind(text: str, expected: list[tuple[st
             "from m import a\nimport b.c\nimport os\nfrom t import d\n",
             "import b.c\nimport os\nfrom t import d\n", "",
         ),
+        "one side does not import it any more": (
+            "from m import a\n", "", "from n import a, b\n", "from n import a, b\n", "removed",
+        ),
         "no longer imported is not moved": (
             "import p\n", "\n", "import p\nimport p.b\n", "import p.b\n", "",
         ),

@@ -39,6 +39,12 @@ def test_parts_are_read_in_their_file(before: str, sides: tuple[str, str, str], 
     assert found[sides[1]].features["fails"] == "no"
 
 
+def test_a_statement_that_one_side_moves_out_of_a_block_is_no_layout() -> None:
+    sides = ("        return x\n", "        return x  \n", "    \n    return x\n")
+    found = _by_text("a.py", *sides, before="def f(x):\n    if x:\n        x += 1\n")
+    assert {one.asks for one in found.values()} == {"indented"}
+
+
 def test_two_definitions_of_one_name_are_a_fault() -> None:
     ours, theirs = "def f():\n    return 1\n", "def f():\n    return 2\n"
     found = _by_text("a.py", "", ours, theirs)
@@ -77,6 +83,22 @@ def test_code_that_is_not_closed_is_a_fault_in_c() -> None:
     sides = "", "if (a) {\n  f();\n}\n", "if (b) {\n  g();\n}\n"
     found = _by_text("a.cc", *sides, before="{\n", after="}\n")
     assert {c.features["fails"] for text, c in found.items() if text.count("{") == 1} == {"no"}
+
+
+@table(
+    ("ours", "theirs", "before", "after", "fails"),
+    {
+        "not-closed": ("one '\n\ta\n", "two '\n\tb\n", "zero '\n'\n", "'\ndone\n", "syntax"),
+        "in-a-remark-or-a-string": (
+            "one  # it's one\n", 'two "isn\'t one"\n', "zero\n", "done\n", "no"),
+    },
+)  # fmt: skip
+def test_quotes_that_are_not_closed_are_a_fault_of_a_script(
+    ours: str, theirs: str, before: str, after: str, fails: str
+) -> None:
+    found = _by_text("a.sh", "", ours, theirs, before=before, after=after)
+    assert found[theirs].features["fails"] == "no"
+    assert {found[text].features["fails"] for text in (ours + theirs, theirs + ours)} == {fails}
 
 
 def test_a_document_of_json_that_does_not_parse_is_a_fault() -> None:
@@ -142,12 +164,71 @@ def test_a_name_that_is_replaced_here_and_qualified_there_is_a_persons(path: str
     assert found["f(params.read_seed, 1);\n"].asks == "one expression"
 
 
-def test_a_statement_that_one_side_copies_and_the_other_changes_is_a_persons() -> None:
-    old, cast = "  out[at] = sum;\n", "  out[(int64_t) at] = sum;\n"
-    copied = f"  if (a)\n  {old}  else\n  {old}"
-    found = _by_text("a.cc", old, copied, cast, before="void f() {\n", after="}\n")
-    both = [one for text, one in found.items() if text not in (copied, cast)]
-    assert {one.asks for one in both} == {"moved"}
+DEVICE = "  Device device;\n  read(&device);\n"
+CAST = "  out[(int64_t) at] = sum;\n"
+
+
+@table(
+    ("lines", "asks"),
+    {
+        "a-statement-that-ours-copies-and-theirs-changes": (
+            ("  out[at] = sum;\n", "  if (a)\n    out[at] = sum;\n  else\n    out[at] = sum;\n",
+             CAST),
+            {"moved"}),
+        "a-variable-that-both-declare": (
+            ("  n = 256;\n", f"{DEVICE}  n = device.threads;\n", "  Tool device;\n  n = 256;\n"),
+            {"declared twice", "doubled"}),
+        "a-parameter-of-one-that-comes-into-another": (
+            ("void close(int fd, int sync);\nvoid flush(int fd);\n",
+             "void close(int fd);\nvoid shut(int fd, long at);\nvoid flush(int fd, long at);\n",
+             "void close(int fd, int sync, int cache);\nvoid flush(int fd);\n"),
+            {"order", "elsewhere", "doubled"}),
+        "in-blocks-of-their-own": (
+            ("", "  {\n    Tool device;\n    a(device);\n  }\n", f"  {{\n{DEVICE}  }}\n"), {""}),
+    },
+)  # fmt: skip
+def test_what_both_sides_write_in_c_may_clash(lines: tuple[str, str, str], asks: set[str]) -> None:
+    found = _by_text("a.cc", *lines, before="void f() {\n", after="}\n")
+    both = [
+        one
+        for text, one in found.items()
+        if text not in lines and one.rule not in ("ours", "theirs")
+    ]
+    assert {one.asks for one in both} == asks
+
+
+@table(
+    ("theirs", "asks"),
+    {
+        "around-it": (
+            "#ifndef NO_POLL\n#include <sys/poll.h>\n#else\n#include <poll.h>\n#endif\n",
+            "emptied",
+        ),
+        "behind-it": ("#include <sys/poll.h>\nint more;\n", ""),
+    },
+)
+def test_what_is_left_around_a_deleted_line_is_a_persons(theirs: str, asks: str) -> None:
+    sides = ("#include <sys/poll.h>\n", "", theirs)
+    found = _by_text("a.h", *sides, before="#include <sys/poll.h>\n#include <a.h>\n")
+    left = theirs.replace("#include <sys/poll.h>\n", "")
+    assert found[left].asks == asks
+
+
+@table(
+    ("after", "asks"),
+    {
+        "another-use": ("a = old.A\nb = old.B\n", "used elsewhere"),
+        "no-other-use": ("a = old.A\n", ""),
+    },
+)
+def test_an_alias_one_side_renames_and_the_other_uses_is_a_persons(after: str, asks: str) -> None:
+    base, ours, theirs = 'import old "v2/p"\n', 'import old "v3/p"\n', 'import new "v2/p"\n'
+    *_, marked_text = marked(base, ours, theirs, after=after)
+    texts = Texts(f"{base}a = old.A\n", f"{ours}{after}", f"{theirs}a = new.A\n")
+    found = candidates_of(texts, "a.go", marked_text)
+    assert found is not None
+    assert found.regions[0][0].text == 'import new "v3/p"\n'
+    assert found.regions[0][0].asks == asks
 
 
 def test_an_entry_that_ends_two_sections_is_a_persons() -> None:
@@ -195,6 +276,8 @@ def test_the_release_of_a_section_is_not_that_of_the_other_sides_text(
         ("a.xml", "<" + "p" * 1_000_000, "", False),
         ("a.py", "here(1)\nx = 1\nhere(1)\n", "here(1)\n", True),
         ("a.py", "here(1)\nx = 1\nhere(1)\n", "here(1)\nhere(1)\n", False),
+        ("a.py", "#!/bin/py\n\n# coding: l1\n", "#!/bin/py\n# coding: l1\n", True),
+        ("a.py", "\n\n\n# coding: l1\n", "\n\n# coding: l1\n", False),
         ("a.md", "x\r\ny\n", "x\ny\n", True),
         ("a.md", "x\r\ny\n", "x\ny\r\n", False),
     ],
