@@ -61,7 +61,7 @@ from patchmgr.plumbing.renames import find_renames, moved_folders, present_blobs
 from patchmgr.plumbing.scratch_repository import Scratch
 from patchmgr.plumbing.text_merge import GitTextMerge
 from patchmgr.services.memory import Memory
-from patchmgr.services.series import new_paths, touched_paths
+from patchmgr.services.series import needed_blobs, new_paths, touched_paths
 from patchmgr.services.session import Session
 
 T = TypeVar("T")
@@ -307,6 +307,7 @@ class _Carry:
         scratch, base, onto, history = given.scratch, given.base, given.onto, given.history
         bring, paths, auditor = given.bring, touched_paths(patches), None
         renames = find_renames(scratch, base, onto, paths, history, bring)
+        bring(set(needed_blobs((onto,), (*renames.values(),))))
         arrivals = moved_folders(scratch, base, onto, new_paths(patches, base), history, bring)
         if history is not None:
             every = (*paths, *renames.values())

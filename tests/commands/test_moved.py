@@ -1,9 +1,12 @@
 """Hunks that follow code which upstream moved, through the whole program."""
 
+from pathlib import Path
+
 import pytest
 
-from tests.commands.conftest import Scene
+from tests.commands.conftest import Run, Scene
 from tests.commands.test_rebase import fork, verdicts
+from tests.conftest import Repository
 
 
 def function(name: str, third: str = "") -> str:
@@ -105,3 +108,17 @@ def test_what_landed_is_in_whatever_came_later(scene: Scene, other: str, verdict
     scene.upstream.commit({"a.py": steps(pieces("theirs"), helpers)}, "Land (#7)")
     scene.upstream.commit({"a.py": steps(pieces("theirs")), "b.py": other}, "Move (#8)")
     assert verdicts(scene.rebase("--onto", "upstream/main")) == [verdict]
+
+
+def test_a_file_that_upstream_moved_and_made_a_link_is_a_conflict(run: Run, tmp_path: Path) -> None:
+    scene = Scene(Repository(tmp_path / "up"), tmp_path / "workspace", run)
+    run("init", scene.root)
+    scene.call("upstream", "add", "up", "--git", scene.upstream.root)  # its store lacks contents
+    lines = "".join(f"line {n}\n" for n in range(9))
+    fork(scene, {"d/a": lines.replace("line 4", "ours")}, on={"d/a": lines})
+    scene.upstream.commit({"d/a": None, "d/b": lines}, "move")
+    (scene.upstream.root / "d/b").unlink()
+    (scene.upstream.root / "d/b").symlink_to("nowhere")
+    scene.upstream.commit({}, "link")
+    (patch,) = scene.rebase("s", "--onto", "upstream/main", code=3)["series"][0]["patches"]
+    assert [conflict["path"] for conflict in patch["conflicts"]] == ["d/a"]
