@@ -185,6 +185,18 @@ def test_too_little_memory_is_no_bug(stage: Stage, monkeypatch: pytest.MonkeyPat
     assert answer.err == "patchmgr: there is not enough memory\n"
 
 
+def test_a_parent_that_ignores_sigchld_hides_no_exit_code(stage: Stage) -> None:
+    ignore = "import os, signal, sys; signal.signal(signal.SIGCHLD, signal.SIG_IGN);"
+    start = f"{ignore} os.execv(sys.executable, [sys.executable, *sys.argv[1:]])"
+    line = [sys.executable, "-c", start, "-m", "patchmgr", "-C", str(stage.root)]
+    for words in (
+        ["branch", "s", "--repo", str(stage.clone().root)],
+        ["rebase", "s", "--onto", "upstream/landed"],
+    ):
+        done = subprocess.run([*line, *words], capture_output=True, check=False)
+        assert done.returncode == 0, done.stderr
+
+
 def test_a_deleted_folder_is_told_as_gone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     gone = tmp_path / "gone"
     gone.mkdir()
