@@ -208,7 +208,7 @@ def accept(
     session = open_session()
     if services.decisions.is_finding(session.workspace, name) or because:
         if side is not None:
-            raise UsageError("only a finding needs --because TEXT, and a finding has no sides")
+            raise UsageError("--because TEXT is for findings, and a finding has no sides")
         accepted = services.decisions.accept_finding(session, name, because=because)
         text = render.recorded_conflicts.accepted_text(accepted, view_of())
         answer("conflicts accept", None, text, accepted=accepted)

@@ -399,7 +399,7 @@ class _TopFolder:
         if self._name is None and top:
             self._name = top
         if top and top != self._name:
-            raise ValueError("is outside the top folder")
+            raise ValueError("is outside the archive's top folder")
         return rest
 
 

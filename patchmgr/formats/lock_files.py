@@ -146,7 +146,7 @@ def _sorted(value: Any, where: str, depth: int = 0) -> Any:
         return [_sorted(item, where, depth + 1) for item in value]
     elif isinstance(value, (str, bool, int)) or (isinstance(value, float) and math.isfinite(value)):
         return value
-    raise _fault(where, f"contains a value of the type {type(value).__name__}")
+    raise _fault(where, f"contains a value of type {type(value).__name__}")
 
 
 def _fault(where: str, problem: str) -> PatchmgrError:

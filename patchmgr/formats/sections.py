@@ -386,7 +386,7 @@ def read_git_section(reader: PatchReader) -> FilePatch:
     if has_no_prefixes(title, reader.strip):
         # Stripping would remove a real directory, and the patch would change other files.
         hint = "export with the prefixes a/ and b/, or write -p0 after the name in the series file"
-        raise reader.fault("the names have no prefixes a/ and b/", hint, at=start)
+        raise reader.fault("the file names lack the prefixes a/ and b/", hint, at=start)
     facts = _facts(reader, _extended(reader))
     markers = _markers(reader)
     old, new = _names(reader, title, facts, markers, start)

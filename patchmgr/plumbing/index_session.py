@@ -87,7 +87,7 @@ def read_settings(environ: Mapping[str, str]) -> IndexSettings:
     try:
         seconds = float(timeout)
     except ValueError as fault:
-        raise _bad(f"the timeout {timeout!a} of the package index is not a number") from fault
+        raise _bad(f"the timeout of the package index, {timeout!a}, is not a number") from fault
     certificates = [environ[name] for name in _CERTIFICATES if environ.get(name)]
     return IndexSettings(
         index_url=_one(known, "index-url") or DEFAULT_INDEX if has_index else "",

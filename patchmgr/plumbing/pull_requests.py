@@ -208,7 +208,7 @@ def pull_state(repository: str, number: int) -> str:
         )
     except (OSError, subprocess.TimeoutExpired) as fault:
         hint = "install gh and log in: https://cli.github.com, then gh auth login"
-        raise PatchmgrError("gh", f"gh does not answer: {fault}", hint) from fault
+        raise PatchmgrError("gh", f"gh is not responding: {fault}", hint) from fault
     state = done.stdout.strip()
     if done.returncode == 0 and state in ("OPEN", "CLOSED", "MERGED"):
         return state

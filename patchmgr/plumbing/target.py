@@ -204,7 +204,7 @@ class Target:
         if not name.isdigit():
             raise PatchmgrError(
                 "broken-target",
-                f"the record in {self.private} has an original {name!a}; its name is not a number",
+                f"the record in {self.private} is damaged: original {name!a} is not a number",
             )
         try:
             return (self.private / "originals" / name).read_bytes()

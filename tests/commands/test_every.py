@@ -102,7 +102,7 @@ LINES = (
     "conflicts propose x --file y --because z: --because needs --accept",
     "conflicts propose x --accept y --run: --run cannot be used with --accept",
     "conflicts accept x ours --because z:"
-    " only a finding needs --because TEXT, and a finding has no sides",
+    " --because TEXT is for findings, and a finding has no sides",
     "help --skill: --skill needs TOPIC",
     "help undo --man x: TOPIC cannot be used with --man",
     "apply --to x --site y: --to cannot be used with --python or --site",

@@ -173,7 +173,7 @@ def test_gh_is_asked_only_where_a_person_wants_it(
 
 def test_a_missing_gh_is_said(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
-    with pytest.raises(PatchmgrError, match="gh does not answer") as caught:
+    with pytest.raises(PatchmgrError, match="gh is not responding") as caught:
         pull_state("https://forge.example/o/r", 7)
     assert "gh auth login" in caught.value.hints[0]
 
@@ -182,7 +182,7 @@ def test_a_gh_in_this_folder_is_not_run(monkeypatch: pytest.MonkeyPatch, tmp_pat
     asked = fake_gh(tmp_path, monkeypatch, "echo CLOSED")
     monkeypatch.setenv("PATH", "bin")
     monkeypatch.chdir(tmp_path)
-    with pytest.raises(PatchmgrError, match="gh does not answer"):
+    with pytest.raises(PatchmgrError, match="gh is not responding"):
         pull_state("https://forge.example/o/r", 7)
     assert not asked.exists()
 

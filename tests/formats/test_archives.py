@@ -256,7 +256,7 @@ def test_any_other_hard_link_is_refused(target: str) -> None:
         ".git": ("x-1/.git/config", ".git directory"),
         ".git in disguise": ("x-1/.gi\u200ct/config", ".git directory"),
         "top folder": (".git/config", ".git directory"),
-        "a second top folder": ("other/a", "outside the top folder"),
+        "a second top folder": ("other/a", "outside the archive's top folder"),
     },
 )
 def test_an_unsafe_path_is_refused(name: str, reason: str) -> None:

@@ -172,8 +172,8 @@ BAD = {
               '[series.top.result.deep]\na = 0.5\nt = "x"\nz = true\n', "")
         .replace('on = "vllm"', 'result = ""'), "top.result: expected `table`"
     ),
-    "result with a date": (with_("unchanged = 3", "x = 2026-01-01"), "a value of the type date"),
-    "result with no number": (with_("a = 0.5", "a = nan"), "a value of the type float"),
+    "result with a date": (with_("unchanged = 3", "x = 2026-01-01"), "a value of type date"),
+    "result with no number": (with_("a = 0.5", "a = nan"), "a value of type float"),
     "result too deep": (
         with_("unchanged = 3", "x = " + "[" * 30 + "]" * 30), "result is nested too deeply"
     ),
@@ -222,10 +222,10 @@ def test_a_large_lock_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
 @table(
     ("result", "problem"),
     {
-        "nothing": ({"x": None}, "a value of the type NoneType"),
-        "a key that is not text": ({1: "x"}, "a value of the type dict"),
+        "nothing": ({"x": None}, "a value of type NoneType"),
+        "a key that is not text": ({1: "x"}, "a value of type dict"),
         "a lone surrogate": ({"x": "\ud800"}, "not UTF-8"),
-        "bytes": ({"x": b""}, "a value of the type bytes"),
+        "bytes": ({"x": b""}, "a value of type bytes"),
     },
 )
 def test_what_a_lock_cannot_hold_is_not_written(result: Any, problem: str) -> None:

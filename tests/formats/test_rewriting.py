@@ -133,7 +133,7 @@ REFUSED = {
     "a new file with a slash too many": (
         "--- /dev/null\n+++ b//etc/z\n@@ -0,0 +1 @@\n+b\n", "is absolute"
     ),
-    "no prefixes": (f"diff --git s/x s/x\n--- s/x\n+++ s/x\n{HUNK}", "no prefixes"),
+    "no prefixes": (f"diff --git s/x s/x\n--- s/x\n+++ s/x\n{HUNK}", "lack the prefixes"),
     "a wrong count": (X.replace("1 +1", "1,3 +1,9"), "ends inside a hunk"),
     "a rename that disagrees": (
         f"diff --git a/x b/y\nrename from w\nrename to y\n--- a/x\n+++ b/y\n{HUNK}", "disagree"

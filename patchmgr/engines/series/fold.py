@@ -169,10 +169,10 @@ def _content(
 
 def _binary(name: str, change: FilePatch, binary: BinaryChange, old: bytes) -> bytes:
     if change.old_path is not None and not _is_named(change.old_id, old):
-        raise _refusal(name, change.path, "its content does not have the id that the patch names")
+        raise _refusal(name, change.path, "its content does not match the patch's `index` line")
     new = apply_binary(binary, old)
     if change.new_path is not None and not _is_named(change.new_id, new):
-        raise _refusal(name, change.path, "the result does not have the id that the patch names")
+        raise _refusal(name, change.path, "the result does not match the patch's `index` line")
     return new
 
 
