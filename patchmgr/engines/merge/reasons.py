@@ -100,7 +100,11 @@ def reason(conflict: Conflict, made: Made) -> str:
 
     The reason is a fault that neither side has, the first of `made.asks`, or a key of `REASONS`.
     """
-    fault = made.features["fails"] if made.features["fails"] not in ("no", "depends") else ""
+    fault = (
+        made.features["fails"]
+        if made.features["fails"] not in ("no", "not read", "depends")
+        else ""
+    )
     if not fault and conflict.imports is not None:
         fault = conflict.imports.fault(made.text)
     if fault or made.asks:

@@ -497,11 +497,11 @@ def _fails_python(candidate: str, around: Surroundings) -> str:
 def is_same_code(one: str, other: str, around: Surroundings) -> bool:
     """Return whether two resolutions of the same Python conflict differ only in layout.
 
-    Indentation counts, because `return x` indented less is different code. If one of the two
-    does not parse, they count as the same code.
+    Indentation counts, because `return x` indented less is different code. What does not parse
+    is not known to be the same.
     """
     trees = [_tree_of(around.text(text)) for text in (one, other)]
-    return not all(trees) or trees[0] == trees[1]
+    return all(trees) and trees[0] == trees[1]
 
 
 @lru_cache(maxsize=64)
