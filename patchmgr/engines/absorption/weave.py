@@ -242,8 +242,9 @@ def effect(weave: Weave, ours: bytes | None, *, known: int | None = None) -> Eff
     is_same = known is not None and [weave.nodes[n].key for n in alive] == keys
     pairs = dict(zip(alive, range(len(keys)), strict=True)) if is_same else _paired(weave, keys)
     alignment, matched = aligned(sorted(pairs.items()), weave.nodes, keys), set(pairs.values())
-    now = Counter(keys)
-    paired = Pairs(pairs, {key for key, number in weave.reduced.items() if now[key] >= number})
+    lost = {c.node.key for c in weave.changes if c.at not in pairs} & weave.reduced.keys()
+    now = Counter(keys) if lost else Counter[bytes]()
+    paired = Pairs(pairs, {key for key in lost if now[key] >= weave.reduced[key]})
     fates: dict[Change, Fate] = {}
     places: dict[Run, range] = {}
     ways = defaultdict[How, set[HunkId]](set)

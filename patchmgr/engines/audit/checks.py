@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from patchmgr.engines.audit.collected import check_collected
 from patchmgr.engines.audit.cxx import check_conditions, cxx_faults
-from patchmgr.engines.audit.interfaces import check_interfaces
+from patchmgr.engines.audit.interfaces import INTERFACES
 from patchmgr.engines.audit.meaning import changed_meaning
 from patchmgr.engines.audit.names import check_names
 from patchmgr.engines.audit.new_files import files_in_removed_folders, gone_paths, numbers_taken
@@ -33,7 +33,7 @@ CHECKS: tuple[Check, ...] = (
     check_twice,
     defined_twice,
     check_keys,
-    check_interfaces,
+    *INTERFACES,
 )
 # Two processes share the checks. The slowest checks are started first.
-LONGEST: tuple[Check, ...] = (check_interfaces, cxx_faults, defined_twice, syntax)
+LONGEST: tuple[Check, ...] = (*INTERFACES, cxx_faults, defined_twice, syntax)

@@ -36,10 +36,21 @@ Lines = tuple[str, Suspects, bool]
 """A path, the lines to check, and whether the series (and not upstream) added these lines."""
 
 
-def check_interfaces(states: States) -> Iterator[Told]:
-    """Find uses of Python names that the other side of the merge removed, moved or changed."""
-    reach = [*_ours(states), *_theirs(states)]
-    if reach:
+def check_series_uses(states: States) -> Iterator[Told]:
+    """Find uses of Python names, by the series, that upstream removed, moved or changed."""
+    yield from _faults(states, _ours(states))
+
+
+def check_upstream_uses(states: States) -> Iterator[Told]:
+    """Find uses of Python names, by upstream, that the series removed, moved or changed."""
+    yield from _faults(states, _theirs(states))
+
+
+INTERFACES = (check_series_uses, check_upstream_uses)
+
+
+def _faults(states: States, found: Iterator[Lines]) -> Iterator[Told]:
+    if reach := [*found]:
         # This module is loaded late, because it is only needed if there are lines to check.
         from patchmgr.engines.audit.use_faults import faults_in
 

@@ -140,17 +140,21 @@ def with_aliases(names: set[str], texts: Iterable[str]) -> set[str]:
 
     Only those of `texts` that contain one of the names are searched.
     """
-    aliases = [
-        (alias or derived or value, words(of or bases or made))
-        for text in texts
-        if any(name in text for name in names)
-        for of, alias, derived, bases, value, made in _RENAMES.findall(
-            "\n".join(x for x in text.split("\n") if x[:1].isalpha() or " as " in x)
-        )
-    ]
+    found = (_aliases(text) for text in texts if any(name in text for name in names))
+    aliases = [one for some in found for one in some]
     while more := {n for n, of in aliases if n not in names and not names.isdisjoint(of)}:
         names = names | more
     return names
+
+
+@lru_cache(maxsize=128)  # names and types ask for the same texts
+def _aliases(text: str) -> Sequence[tuple[str, set[str]]]:
+    """Return (name, words that define it) for each alias, derived class and variable."""
+    lines = "\n".join(x for x in text.split("\n") if x[:1].isalpha() or " as " in x)
+    return [
+        (alias or derived or value, words(of or bases or made))
+        for of, alias, derived, bases, value, made in _RENAMES.findall(lines)
+    ]
 
 
 def words(text: str) -> set[str]:

@@ -3,7 +3,7 @@
 import pytest
 
 from patchmgr.engines.audit.follow import Move, follow_moved_names, moves_in, rewritten
-from patchmgr.engines.audit.interfaces import check_interfaces
+from patchmgr.engines.audit.interfaces import INTERFACES
 from patchmgr.engines.audit.states import run_checks
 from patchmgr.model.outcome import Verdict
 from tests.engines.audit.audited import audited
@@ -48,7 +48,7 @@ def test_a_name_that_takes_other_arguments_now_is_followed_and_its_call_is_told(
     for path, entry in changes.items():
         states.merged.tree.set(path, entry)
     assert states.merged.read("new.py") == b"from pkg.fs import load\n\nload(1)\n"
-    told = [finding.text for _, finding in run_checks(states, [check_interfaces])]
+    told = [finding.text for _, finding in run_checks(states, INTERFACES)]
     assert told == ["`load` is called without `mode`, which it needs."]
 
 

@@ -3,7 +3,7 @@
 import pytest
 
 from patchmgr.engines.audit import interfaces
-from patchmgr.engines.audit.interfaces import check_interfaces
+from patchmgr.engines.audit.interfaces import INTERFACES
 from patchmgr.engines.audit.states import run_checks
 from tests.engines.audit.audited import audited, found
 from tests.engines.series import Files
@@ -16,7 +16,7 @@ def said(text: str, old: str, new: str) -> list[str]:
     """Return what is said of the calls of a new file that uses a module that upstream changed."""
     base = {"m.py": f"import os\n{old}".encode()}
     ours = {**base, "a.py": text.encode("utf-8", "surrogateescape")}
-    findings = found([check_interfaces], base, ours, {"m.py": f"import os\n{new}".encode()})
+    findings = found(INTERFACES, base, ours, {"m.py": f"import os\n{new}".encode()})
     return [finding.text for finding in findings if finding.kind == "signature"]
 
 
@@ -109,7 +109,7 @@ def test_what_is_not_sure_is_not_said(text: str, old: str, new: str) -> None:
 def test_an_import_of_any_kind_leads_to_the_module(text: str) -> None:
     base = {"p/__init__.py": b"", "p/m.py": ONE.encode(), "p/n.py": b"x = 1\n"}
     upstream = {**base, "p/m.py": TWO.encode()}
-    (told,) = found([check_interfaces], base, {**base, "a.py": text.encode()}, upstream)
+    (told,) = found(INTERFACES, base, {**base, "a.py": text.encode()}, upstream)
     assert told.text.endswith("is called without `b`, which it needs.")
 
 
@@ -211,7 +211,7 @@ def test_members_stay_unsure(text: str, edits: list[tuple[str, str]], sentence: 
         new = new.replace(old, replacement)
     base = {"m.py": BASE.encode()}
     ours = {**base, "a.py": f"from m import Base\n\n\n{text}".encode()}
-    findings = found([check_interfaces], base, ours, {"m.py": new.encode()})
+    findings = found(INTERFACES, base, ours, {"m.py": new.encode()})
     assert [f.text for f in findings] == ([] if sentence is None else [sentence])
     assert not any(f.is_certain for f in findings)
 
@@ -239,7 +239,7 @@ ENTRY = "from collections import namedtuple\n\nf = namedtuple('f', 'a')\n"
 def test_new_code_of_upstream_uses_what_the_series_changes(text: str, old: str, new: str) -> None:
     base = {"m.py": old.encode(), "n.py": b"import os\n"}
     upstream = {**base, "n.py": text.encode()}
-    (told,) = found([check_interfaces], base, {**base, "m.py": new.encode()}, upstream)
+    (told,) = found(INTERFACES, base, {**base, "m.py": new.encode()}, upstream)
     assert told.path == "n.py"
 
 
@@ -256,7 +256,7 @@ def test_new_code_of_upstream_uses_what_the_series_changes(text: str, old: str, 
 def test_new_code_of_upstream_is_looked_at_as_well(base_text: str, ours: str, told: bool) -> None:
     base = {"m.py": base_text.encode(), "n.py": b"x = 1\n"}
     upstream = {**base, "n.py": b"x = 1\n\nfrom m import f\n\nf(2)\n"}
-    findings = found([check_interfaces], base, {**base, "m.py": ours.encode()}, upstream)
+    findings = found(INTERFACES, base, {**base, "m.py": ours.encode()}, upstream)
     assert [f.path for f in findings if f.is_certain] == ["n.py"] * told
 
 
@@ -274,7 +274,7 @@ def test_a_type_that_only_another_line_of_the_function_names_is_known(head: str)
     text = f"from m import Base\n\n\n{head}"
     base = {"m.py": old.encode(), "a.py": text.encode()}
     ours = {**base, "a.py": f"{text}    return box.size()\n".encode()}
-    findings = found([check_interfaces], base, ours, {**base, "m.py": new.encode()})
+    findings = found(INTERFACES, base, ours, {**base, "m.py": new.encode()})
     assert [f.text for f in findings] == ["`box.size` is called, but is now a property."]
 
 
@@ -400,7 +400,7 @@ def test_what_a_decorator_may_add_is_unsure() -> None:
     new = f"@adds\n{BUILT}"
     base = {"m.py": KEYED.encode(), "a.py": b""}
     ours = {**base, "a.py": b"from m import f\n\nf.a\n"}
-    findings = found([check_interfaces], base, ours, {**base, "m.py": new.encode()})
+    findings = found(INTERFACES, base, ours, {**base, "m.py": new.encode()})
     assert [finding.is_certain for finding in findings] == [False]
 
 
@@ -441,7 +441,7 @@ def test_a_member_that_is_only_read_beside_its_class_is_gone() -> None:
     pads = "".join(f"pad{n} = {n}\n" for n in range(8))
     base = f"import os\n\n\n{KEYED}\n\n{pads}"
     sides = (base, f"{base}x = f.a\n", base.replace("    a = 1\n", "    b = 1\n"))
-    (told,) = found([check_interfaces], *({"m.py": text.encode()} for text in sides))
+    (told,) = found(INTERFACES, *({"m.py": text.encode()} for text in sides))
     assert (told.symbol, told.is_certain) == ("f.a", True)
 
 
@@ -455,14 +455,14 @@ def test_a_class_that_seems_to_be_its_own_base_says_nothing() -> None:
     text = "from shop.case import Case\n\n\nclass Mine(Case):\n    pass\n"
     ours = {**base, "shop/mine.py": text.encode()}
     upstream = {**base, "shop/case.py": case.replace("size = 1", "size = 2").encode()}
-    assert not found([check_interfaces], base, ours, upstream)
+    assert not found(INTERFACES, base, ours, upstream)
 
 
 def assert_said(text: str, old: str, new: str, words: str | None) -> None:
     base = {"m.py": f"import os\n\n\n{old}".encode()}
     ours = {**base, "a.py": text.encode()}
     upstream = {"m.py": f"import os\n\n\n{new}".encode()}
-    said = [finding.text for finding in found([check_interfaces], base, ours, upstream)]
+    said = [finding.text for finding in found(INTERFACES, base, ours, upstream)]
     assert len(said) == (words is not None), said
     assert words is None or words in said[0]
 
@@ -589,7 +589,7 @@ def test_an_import_is_lost(text: str, merged: dict[str, str | None], said: tuple
     base: Files = {path: content.encode() for path, content in SHOP.items()}
     changed = {path: t for path, t in {**SHOP, **merged}.items() if t is not None}
     upstream = {path: content.encode() for path, content in changed.items()}
-    findings = found([check_interfaces], base, {**base, "shop/use.py": text.encode()}, upstream)
+    findings = found(INTERFACES, base, {**base, "shop/use.py": text.encode()}, upstream)
     assert all(finding.kind == "removed" and finding.is_certain for finding in findings)
     assert tuple(finding.text.split("`")[1] for finding in findings) == said
 
@@ -609,7 +609,7 @@ def test_a_lost_module_may_be_installed(
     base = {"p/a.py": b"import os\n", gone: ONE.encode()}
     upstream = {"p/a.py": base["p/a.py"], fresh: f"import sys\n\n\n{ONE}".encode()}
     ours = {**base, "p/a.py": f"import os\n{said}\n".encode()}
-    findings = found([check_interfaces], base, ours, upstream)
+    findings = found(INTERFACES, base, ours, upstream)
     assert [finding.is_certain for finding in findings] == is_certain
 
 
@@ -620,7 +620,7 @@ def test_a_lost_module_may_be_installed(
 def test_a_new_name_can_be_imported(path: str, proposal: str | None) -> None:
     base = {"m.py": f"{ONE}\n\nx = 1\n".encode(), "a.py": b"import os\n"}
     upstream = {**base, "m.py": b"x = 1\n", path: ONE.encode()}
-    (told,) = found([check_interfaces], base, {**base, "a.py": ONCE.encode()}, upstream)
+    (told,) = found(INTERFACES, base, {**base, "a.py": ONCE.encode()}, upstream)
     assert told.proposal == proposal
 
 
@@ -628,5 +628,5 @@ def test_what_the_series_lost_is_not_looked_for_again(monkeypatch: pytest.Monkey
     base = {"m.py": ONE.encode(), "a.py": b"import os\n"}
     _, states = audited(base, base | {"m.py": TWO.encode()}, base | {"a.py": ONCE.encode()})
     monkeypatch.delattr(interfaces, "lost_names")
-    (told,) = run_checks(states, [check_interfaces])
+    (told,) = run_checks(states, INTERFACES)
     assert told[1].text.startswith(NEEDS_B)

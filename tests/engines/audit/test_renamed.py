@@ -1,6 +1,6 @@
 """A fault in a file is told even if another patch of the series renames the file."""
 
-from patchmgr.engines.audit.interfaces import check_interfaces
+from patchmgr.engines.audit.interfaces import INTERFACES
 from patchmgr.engines.audit.meaning import changed_meaning
 from patchmgr.engines.audit.names import check_names
 from patchmgr.engines.audit.other_languages import check_other_languages
@@ -49,7 +49,7 @@ def test_a_module_that_upstream_changed_and_the_series_renames_is_looked_at() ->
     ours = {**base, "use.py": b"import lib\nfrom lib.b import f\n"}
     upstream = {**base, "lib/a.py": b"def g():\n    return 1\n"}
     _, states = audited(base, ours, upstream, last_renames={"lib/a.py": "lib/b.py"})
-    ((patch, finding),) = run_checks(states, [check_interfaces])
+    ((patch, finding),) = run_checks(states, INTERFACES)
     assert (patch, finding.path, finding.symbol) == ("p", "use.py", "lib.b.f")
 
 
