@@ -96,6 +96,8 @@ def left_out(
 
     unwanted = {name for given in without for name in members(given)}
     wanted = {name for given in only for name in members(given)}
+    if only and wanted <= unwanted:
+        raise UsageError("--only and --without leave no patch")
     if wanted:
         wanted |= _needed(session, series, wanted, unwanted)
     found = {}

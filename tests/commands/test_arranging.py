@@ -36,6 +36,8 @@ def test_a_branch_of_one_patch_has_what_it_needs(desk: Hands) -> None:
     assert done.json["commits"] == 2
     assert done.err == "Including one.patch, which four.patch needs for pkg/a.py\n"
     assert desk.run("branch", "w", "--only", "three", "--name", "b", "--json").json["commits"] == 1
+    both = desk.run("branch", "w", "--only", "four", "--without", "four", "--name", "c", code=2)
+    assert "--only and --without leave no patch" in both.err
     refused = desk.run("branch", "w", "--only", "four", "--without", "one", "--name", "c", code=3)
     assert "four.patch does not apply" in refused.err
 
