@@ -11,7 +11,7 @@ from keyword import iskeyword
 from msgspec import Struct
 from msgspec.structs import replace
 
-from patchmgr.engines.merge.languages import CLOSERS, PYTHON, Language, Token, tokens_of
+from patchmgr.engines.merge.languages import CLOSERS, GO, PYTHON, Language, Token, tokens_of
 from patchmgr.engines.merge.tree import Node, leaf, tree, with_comments
 
 Held = Callable[[Sequence[Node], Sequence[Node]], Node]
@@ -354,7 +354,7 @@ def _statements(nodes: Sequence[Node], language: Language) -> Node:
 
     def end() -> None:
         if mine:
-            statements.append(_statement(mine))
+            statements.append(_statement(mine, language))
             mine.clear()
 
     for n, node in enumerate(nodes):
@@ -405,15 +405,15 @@ def _first_code(nodes: Sequence[Node]) -> int:
     return next((n for n, node in enumerate(nodes) if node.kind != "comment"), len(nodes) - 1)
 
 
-def _statement(nodes: Sequence[Node]) -> Node:
+def _statement(nodes: Sequence[Node], language: Language) -> Node:
     first = _first_code(nodes)
     lead = "".join(n.whole for n in nodes[:first]) + nodes[first].lead
     core = [replace(nodes[first], lead=""), *nodes[first + 1 :]]
-    kind, key = _what_signs(core)
+    kind, key = _what_signs(core, language)
     return tree(kind, core, key=key, lead=lead)
 
 
-def _what_signs(nodes: Sequence[Node]) -> tuple[str, str]:
+def _what_signs(nodes: Sequence[Node], language: Language) -> tuple[str, str]:
     words, kinds = [n.text for n in nodes], [n.kind for n in nodes]
     if nodes[0].kind == "end":
         return "blank", ""
@@ -433,7 +433,9 @@ def _what_signs(nodes: Sequence[Node]) -> tuple[str, str]:
     if words[0] in ("class", "struct", "enum", "namespace", "union") and len(words) > 1:
         return "class", f"class {words[1]}"
     at = next((n for n, word in enumerate(words) if n and word in ("=", ":=")), 0)
-    return ("assignment", _target(nodes, at)) if at else ("statement", "")
+    if at or (language is GO and _is_declared(kinds, words)):
+        return "assignment", _target(nodes, at) if at else words[words[0] in _GROUPS]
+    return "statement", ""
 
 
 _CONTROL = frozenset({"(", "=", ":=", "catch", "for", "func", "function", "if", "switch", "while"})
@@ -456,3 +458,13 @@ def _target(nodes: Sequence[Node], at: int) -> str:
     while start > 1 and nodes[start - 1].text in (".", "->", "::"):
         start -= 2
     return "".join(n.text for n in nodes[start:at]) if nodes[at - 1].kind == "word" else ""
+
+
+def _is_declared(kinds: Sequence[str], words: Sequence[str]) -> bool:
+    """Return whether a statement of Go declares a field, a variable or the name of an import."""
+    at = 1 + (words[0] in _GROUPS)
+    is_jump = words[0] in ("break", "continue", "goto", "package")
+    is_name = kinds[at - 1 : at] == ["word"] and not is_jump
+    return is_name and (
+        kinds[at : at + 1] in (["word"], ["string"]) or words[at : at + 1] in (["*"], ["["])
+    )

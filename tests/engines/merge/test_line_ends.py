@@ -75,6 +75,8 @@ def test_statements_that_both_sides_add_are_kept_whole(path: str, ours: str, the
         "one case": ("a.go", "", "\tcase a:\n\t\tb()\n", "\tcase a:\n\t\tc()\n"),
         "two conditions of one block":
             ("a.ts", "", "\tif (a) {\n\t\tc(d)\n\t}\n", "\tif (b) {\n\t\tc(d)\n\t}\n"),
+        "one field": ("a.go", "", "\ta chan struct{}\n", "\ta map[string]struct{}\n"),
+        "one alias": ("a.go", "", '\ta "x/b"\n', '\ta "x/c"\n'),
         "the rest of an object":
             ("a.js", "\tf({\n\t\ta,\n\t})\n", "\tf({\n\t\ta,\n\t\tb,\n\t})\n",
              "\tf({\n\t\ta,\n\t\t...c\n\t})\n"),
