@@ -24,7 +24,12 @@ from patchmgr.engines.merge.operators import competing
 from patchmgr.engines.merge.region import Region
 from patchmgr.engines.merge.replay import Place
 from patchmgr.engines.merge.tree import Node, likeness, lines_of, said_of, words_of
-from patchmgr.engines.merge.verify import Surroundings, blocks_opened, closed_in, is_same_code
+from patchmgr.engines.merge.verify import (
+    Surroundings,
+    blocks_opened,
+    closed_in,
+    is_same_code,
+)
 from patchmgr.engines.structure.sides import Texts
 from patchmgr.engines.text.distinctive import bare, is_distinctive
 

@@ -40,7 +40,7 @@ from patchmgr.engines.merge.region import Piece, Region, grown, pieces_of, slid,
 from patchmgr.engines.merge.replay import Replay
 from patchmgr.engines.merge.statements import read
 from patchmgr.engines.merge.tree import Node, leaf, lines_of, said_of, tree
-from patchmgr.engines.merge.verify import Surroundings, fails, is_broken, surroundings
+from patchmgr.engines.merge.verify import NO_FAULT, Surroundings, fails, is_broken, surroundings
 from patchmgr.engines.structure.sides import LARGEST, Texts
 from patchmgr.model.outcome import Reliability, Suggestion
 
@@ -303,8 +303,6 @@ def _flat(lines: Sequence[str], language: Language) -> Node:
 
 FILE = Path(__file__).with_name("choice.json")  # `python -m benchmarks.merges --write` writes it
 LEAST = 0.9  # a candidate is accepted if this share of equally likely ones was right
-BREAKS = frozenset({"syntax", "undefined-name", "defined-twice", "key-twice", "never reached"})
-"""Faults that the verification finds; a candidate with one of them is never proposed first."""
 
 
 class Points(Struct, frozen=True):
@@ -407,7 +405,7 @@ def reached(likelihood: float, steps: Sequence[Step]) -> Step | None:
 
 def breaks(one: Candidate) -> bool:
     """Return whether a candidate has a fault that keeps it from being proposed first."""
-    return one.features["fails"] in BREAKS
+    return one.features["fails"] not in NO_FAULT
 
 
 def _is_sure(one: Ranked, least: float) -> bool:

@@ -49,6 +49,7 @@ _HEADING = re.compile(r"(?:##+|==+)[ \t]+\S")  # of Markdown or AsciiDoc
 _UNDERLINE = re.compile(r"([=~^-])\1{2,}$")
 _NO_LINE = Line(0, b"", -1, ())
 _HEAD = 10  # lines at the start of a file
+NO_FAULT = frozenset({"no", "not read", "depends"})  # what `fails` returns for no certain fault
 _FARTHEST = 300  # lines that are read around a region
 
 
