@@ -12,7 +12,6 @@ from msgspec import Struct
 
 from patchmgr.commands.conflicts import list_conflicts
 from patchmgr.engines.conflicts.memory import fits_region, recorded_fault
-from patchmgr.engines.text.leftover import leftover_marker
 from patchmgr.errors import PatchmgrError, UsageError
 from patchmgr.formats.recorded_conflict import (
     CONFLICTS,
@@ -182,11 +181,8 @@ def _fault(one: Recorded) -> str | None:
     """Return why a resolution does not fit its conflict, or None if it fits."""
     assert one.resolution is not None
     content, fault = one.resolution.content, recorded_fault(one)
-    if fault is not None or content is None:
+    if fault is not None or content is None or one.kind is RecordKind.FILE:
         return fault
-    if one.kind is RecordKind.FILE:
-        is_left = leftover_marker(content, one.sides) is not None
-        return "has a resolution with conflict markers" if is_left else None
     region = RegionSides(one.base or b"", one.ours or b"", one.theirs or b"")
     return fits_region(region, content, whole=None)
 

@@ -10,6 +10,7 @@ from msgspec import Struct
 
 from patchmgr.engines.conflicts.ids import conflict_id, region_id
 from patchmgr.engines.series.placement import split_lines
+from patchmgr.engines.text.leftover import leftover_marker
 from patchmgr.engines.text.marked import MarkedText, has_marker, sides_of, split_marked
 from patchmgr.model.recorded_conflict import Recorded, RecordKind, RegionSides, Resolution
 
@@ -300,8 +301,10 @@ def recorded_fault(recorded: Recorded) -> str | None:
         return None
     base, ours, theirs = recorded.base, recorded.ours, recorded.theirs
     if recorded.kind is RecordKind.FILE:
-        name = conflict_id(base, ours, theirs, None)
-        return None if name == recorded.id else "has an id that does not match its sides"
+        if conflict_id(base, ours, theirs, None) != recorded.id:
+            return "has an id that does not match its sides"
+        is_left = leftover_marker(recorded.made or b"", recorded.sides) is not None
+        return "has a resolution with conflict markers" if is_left else None
     assert base is not None and ours is not None and theirs is not None
     for side in (base, ours, theirs):
         if has_marker(side) or side != ended(side) or b"\0" in side:

@@ -170,6 +170,13 @@ REGION = Recorded(region_id(b"b\n", b"o\n", b"t\n"), RecordKind.REGION, b"b\n", 
 FILE = Recorded(conflict_id(b"b", None, b"t", None), RecordKind.FILE, b"b", None, b"t")
 
 
+def marked_file() -> Recorded:
+    """Return the conflict of a file that has a line like a marker."""
+    return Recorded(
+        conflict_id(b"=======\n", None, b"t", None), RecordKind.FILE, b"=======\n", None, b"t"
+    )
+
+
 def solved(recorded: Recorded, content: bytes | None) -> Recorded:
     return replace(recorded, resolution=Resolution(content, Origin.RESOLVE))
 
@@ -191,6 +198,8 @@ def solved(recorded: Recorded, content: bytes | None) -> Recorded:
         "file": (FILE, True),
         "deleted": (solved(FILE, None), True),
         "a-binary-file": (solved(FILE, b"\0\xff"), True),
+        "markers-in-a-file": (solved(FILE, b"<<<<<<< x\na\n"), False),
+        "markers-of-a-side": (solved(marked_file(), b"=======\na\n"), True),
         "another-id-of-a-file": (replace(FILE, ours=b"o"), False),
         "group": (Recorded("0" * 12, RecordKind.GROUP, parts=("1" * 12,)), True),
     },
