@@ -123,7 +123,7 @@ def upstream_fetch(
         list[str] | None, option("--ref REF", "Also fetch this branch or release.")
     ] = None,
 ) -> None:
-    """Fetch the tracked branch, those fetched before, and all tags, or the newest release.
+    """Fetch the branches in use and all tags, or the newest release.
 
     Example: patchmgr upstream fetch vllm --ref v0.24.0
     """
