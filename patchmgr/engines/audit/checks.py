@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from patchmgr.engines.audit.collected import check_collected
 from patchmgr.engines.audit.cxx import check_conditions, cxx_faults
 from patchmgr.engines.audit.interfaces import INTERFACES
@@ -12,18 +10,10 @@ from patchmgr.engines.audit.names import check_names
 from patchmgr.engines.audit.new_files import files_in_removed_folders, gone_paths, numbers_taken
 from patchmgr.engines.audit.other_languages import check_other_languages
 from patchmgr.engines.audit.registries import lost_registrations
-from patchmgr.engines.audit.states import Check, States, Told
+from patchmgr.engines.audit.states import Check
 from patchmgr.engines.audit.syntax import encoding, syntax
 from patchmgr.engines.audit.twice import check_counts, check_keys, check_twice, defined_twice
 from patchmgr.engines.audit.undone import undone_patches
-
-
-def check_trees(states: States) -> Iterator[Told]:
-    """Find names that the result does not define, and names that it defines twice."""
-    # Processes share no syntax trees, and these two need those of the same files.
-    yield from check_names(states)
-    yield from check_twice(states)
-
 
 CHECKS: tuple[Check, ...] = (
     syntax,
@@ -38,11 +28,12 @@ CHECKS: tuple[Check, ...] = (
     cxx_faults,
     lost_registrations,
     check_other_languages,
-    check_trees,
+    check_names,
     check_collected,
+    check_twice,
     defined_twice,
     check_keys,
     *INTERFACES,
 )
 # Two processes share the checks. The slowest checks are started first.
-LONGEST: tuple[Check, ...] = (*INTERFACES, cxx_faults, defined_twice, check_trees, syntax)
+LONGEST: tuple[Check, ...] = (*INTERFACES, cxx_faults, defined_twice, syntax)
