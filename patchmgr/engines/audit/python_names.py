@@ -16,7 +16,6 @@ from patchmgr.engines.audit.python_modules import (
     Parser,
     decorators,
     members_of,
-    namedtuple_class,
 )
 from patchmgr.engines.audit.states import Files
 from patchmgr.engines.languages.file_types import PYTHON
@@ -152,8 +151,8 @@ class PythonState:
             if isinstance(node, Function):
                 is_decorated = bool(node.decorator_list)
                 return Entity("function", name, module, node=node, is_decorated=is_decorated)
-            made = node if isinstance(node, ast.ClassDef) else namedtuple_class(node)
-            return Entity("value" if made is None else "class", name, module, node=made or node)
+            what: What = "class" if isinstance(node, ast.ClassDef) else "value"
+            return Entity(what, name, module, node=node)
         if name in module.bound:
             return UNKNOWN
         for star in module.stars:
@@ -365,8 +364,6 @@ class Reader(Struct, frozen=True):
                 return found if found.what == "instance" else UNKNOWN
             case ast.AnnAssign(annotation=kind) | ast.ExceptHandler(type=kind):
                 return self.annotated(kind, scopes, depth)
-            case ast.withitem(context_expr=value):
-                return self._entered(self.entity(value, scopes, depth))
         return UNKNOWN
 
     def _argument(self, arg: ast.arg, scopes: Scopes, depth: int) -> Entity:
@@ -381,16 +378,6 @@ class Reader(Struct, frozen=True):
                 is_class = "classmethod" in marks
                 return replace(owner, what="class" if is_class else "instance", is_inferred=True)
         return self.annotated(arg.annotation, outer, depth)
-
-    def _entered(self, manager: Entity) -> Entity:
-        """Return the context manager itself if its `__enter__` returns `self`, or else UNKNOWN."""
-        if manager.what != "instance":
-            return UNKNOWN
-        enter = self.state.class_member(manager, "__enter__").node
-        if not isinstance(enter, Function):
-            return UNKNOWN
-        last, me = enter.body[-1], enter.args.args[0].arg if enter.args.args else ""
-        return manager if isinstance(last, ast.Return) and is_named(last.value, me) else UNKNOWN
 
 
 def class_names(node: ast.expr | None) -> Iterator[ast.expr]:

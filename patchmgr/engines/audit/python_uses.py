@@ -138,13 +138,9 @@ def _uses_in(use: Use, lines: Sequence[int]) -> Iterator[Use]:
     elif isinstance(node, (ast.If, ast.IfExp)):
         if _asks(node.test):
             return
-        narrowed, is_for_types = _narrowed(node), last_name(node.test) == "TYPE_CHECKING"
+        is_for_types = last_name(node.test) == "TYPE_CHECKING"
         parts = (
-            Use(
-                child,
-                (*scopes, *narrowed) if name == "body" else scopes,
-                is_typing or (is_for_types and name == "body"),
-            )
+            Use(child, scopes, is_typing or (is_for_types and name == "body"))
             for name, child in _children(node)
         )
     elif isinstance(node, (Definition, ast.Lambda)):
@@ -185,17 +181,6 @@ def _children(node: ast.AST) -> Iterator[tuple[str, ast.AST]]:
         for child in value if isinstance(value, list) else (value,):
             if isinstance(child, ast.AST) and child._fields and not isinstance(child, ast.Name):
                 yield name, child
-
-
-def _narrowed(node: ast.If | ast.IfExp) -> Scopes:
-    """Return a scope in which a name has the class that `isinstance` tests for, or no scope."""
-    match node.test:
-        case ast.Call(func=ast.Name("isinstance"), args=[ast.Name(id=name), asked]):
-            body = node.body if isinstance(node.body, list) else [node.body]
-            is_bound = any(bound == name for bound, _ in bindings(body))
-            if not is_bound and not isinstance(asked, ast.Tuple):
-                return (PythonScope(node, {name: ast.arg(arg=name, annotation=asked)}),)
-    return ()
 
 
 def _is_fallback(node: ast.Try | ast.With) -> bool:
