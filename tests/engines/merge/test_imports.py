@@ -71,6 +71,15 @@ def test_imports_are_read_with_what_they_bind(text: str, expected: list[tuple[st
             "from m import a\nimport b.c\nimport os\nfrom t import d\n",
             "import b.c\nimport os\nfrom t import d\n", "",
         ),
+        "made relative here, and put into a `try` there": (
+            "from m import a\n", "from .m import a\n", "try:\n    from m import a\nexcept E: f()\n",
+            "try:\n    from m import a\nexcept E: f()\n", "moved",
+        ),
+        "beside a relative one, and put into a `try` there": (
+            "from m import a\n", "from .n import b\nfrom m import a\n",
+            "try:\n    from m import a\nexcept E: f()\n",
+            "from .n import b\ntry:\n    from m import a\nexcept E: f()\n", "",
+        ),
         "one side does not import it any more": (
             "from m import a\n", "", "from n import a, b\n", "from n import a, b\n", "removed",
         ),
