@@ -170,7 +170,8 @@ def tokens_of(text: str, language: Language) -> tuple[Token, ...]:
 
 def code_lines(lines: Iterable[str], language: Language) -> list[str]:
     """Return lines without comments, including a last comment that continues after these lines."""
-    pattern = rf"({language.string})|{language.comment}|/\*.*"
+    rest = r"|/\*.*" if r"/\*" in language.comment else ""
+    pattern = rf"({language.string})|{language.comment}{rest}"
     return re.sub(pattern, r"\1", "".join(lines), flags=re.VERBOSE | re.DOTALL).splitlines()
 
 

@@ -41,6 +41,13 @@ _LITERAL = re.compile(r"\"[^\"]*\"|'[^']*'|\b\d[\w.]*")
 _WORD = re.compile(r"\w+")
 _ALTERNATIVES = re.compile(r"(?<![^\s\"'(])([^\s\"'(),;]+) (?:&&|\|\|?|and|or) \1(?![^\s\"'),;])")
 _JOINED = re.compile(r"\b(?=(\w+[^\w\s]{1,3}[^\W\d]\w*))")
+# the first part of a name with underscores, or of a path
+_PREFIX = re.compile(r"(?<![\w/.])(?:[^\W\d]\w*?_(?=\w)|\w[\w.-]*/(?=[\w.-]))")
+_NUMBER = re.compile(r"\d+")
+# the name of a parameter, and its default value
+_PARAMETER = re.compile(r"(?:(?<=[\w*&>]\s)|(?<=[*&>]))\w+\s*(?:=[^,()]*)?(?=[,)])")
+_POINTER = re.compile(r"\w+\s*\(\s*\*")  # to a function
+_CALL = re.compile(r"([\w.:>-]+)\s*\((.*,.*)\);")
 _NEAR = 2  # tokens between the edits of both sides
 _LONGEST_RUN = 30  # words of the longest run that is checked for repetition
 _NEARBY = 10  # lines before and after a region
@@ -168,16 +175,40 @@ def _is_renamed(conflict: Conflict, _: Made) -> bool:
     # Two words with a sign between them count, too, if they occur twice: a fork replaces
     # `ollama/ollama` in all imports, and upstream adds an import (ollama/ollama a7208da01b).
     pairs = [_joined_words("".join(side)) for side in conflict.region.sides]
-    return any(
-        other[word] > base[word]
-        for one, other in _ways((conflict.subject.ours, conflict.subject.theirs))
-        for word in base
-        if one and not one[word] and (word.isidentifier() or word in "&|")
-    ) or any(
-        one and not one[pair] and other[pair] > n > 1
-        for one, other in _ways(pairs[1:])
-        for pair, n in pairs[0].items()
+    return (
+        any(
+            other[word] > base[word]
+            for one, other in _ways((conflict.subject.ours, conflict.subject.theirs))
+            for word in base
+            if one and not one[word] and (word.isidentifier() or word in "&|")
+        )
+        or any(
+            one and not one[pair] and other[pair] > n > 1
+            for one, other in _ways(pairs[1:])
+            for pair, n in pairs[0].items()
+        )
+        or _is_prefix_renamed(conflict)
     )
+
+
+def _is_prefix_renamed(conflict: Conflict) -> bool:
+    """Return whether one side removes a prefix of names from its file, and the other adds uses."""
+    # One side of zeek makes `zeek_plugin_cc` of `bro_plugin_cc` and the like, and the other adds a
+    # `bro_plugin_pac` (e2dc0092f3). Or `logging/base` becomes `frameworks/logging/base`, and
+    # `logging/plugins/dataseries` comes (eb5a3a1a67).
+    language = conflict.around.language
+    region = [_prefixes("".join(lines), language) for lines in conflict.region.sides]
+    whole = [_prefixes(text, language) for text in conflict.texts.sides()]
+    return any(
+        one and not one[prefix] and other[prefix] > n and not left[prefix] and whole[0][prefix] > 1
+        for (one, left), (other, _) in _ways([*zip(region[1:], whole[1:], strict=True)])
+        for prefix, n in region[0].items()
+    )
+
+
+@lru_cache(maxsize=64)
+def _prefixes(text: str, language: Language) -> Counter[str]:
+    return Counter(_PREFIX.findall("\n".join(code_lines((text,), language))))
 
 
 @lru_cache(maxsize=64)
@@ -189,21 +220,32 @@ def _is_used_elsewhere(conflict: Conflict, _: Made) -> bool:
     """Return whether one side removes a word from its file, and the other adds uses elsewhere.
 
     A patch of traefik renamed the alias of an import whose path was in conflict. Upstream had added
-    four uses of the old alias, which merge without a conflict.
+    four uses of the old alias, which merge without a conflict. Or the other side moves a use out of
+    the region, as in gnuradio (1c9d67fc22).
     """
-    base, *texts = conflict.texts.sides()
-    sides = zip((conflict.subject.ours, conflict.subject.theirs), texts, strict=True)
+    known = conflict.subject
+    base, *sides = zip(conflict.texts.sides(), map("".join, conflict.region.sides), strict=True)
     return any(
-        not any(_uses(word, text)) and len([*_uses(word, other)]) > len([*_uses(word, base)])
-        for (one, text), (_, other) in _ways([*sides])
-        for word in conflict.subject.base
+        uses.search(text) is None and _outside_of(uses, *other) > _outside_of(uses, *base)
+        for (one, (text, _)), (_, other) in _ways(
+            [*zip((known.ours, known.theirs), sides, strict=True)]
+        )
+        for word in known.base
         if one and not one[word] and word.isidentifier()
+        for uses in (_uses_of(word, base[1]),)
     )
 
 
-def _uses(word: str, text: str) -> Iterator[re.Match[str]]:
-    # `re` searches faster for a pattern that begins with a word than for one with `\b` before it.
-    return re.finditer(rf"{word}(?<!\w{word})\b", text)
+def _outside_of(uses: re.Pattern[str], text: str, region: str) -> int:
+    return len(uses.findall(text)) - len(uses.findall(region))
+
+
+def _uses_of(word: str, region: str) -> re.Pattern[str]:
+    """Return a pattern for the uses of a word, of members only if the region has no other use."""
+    # One side of gnuradio renames `setColor`, but not `pen.setColor` (bbbbf8b042). `re` searches
+    # faster for a pattern that begins with a word than for one with `\b` before it.
+    uses = re.compile(rf"{word}(?<![\w.>]{word})\b")
+    return uses if uses.search(region) else re.compile(rf"{word}(?<!\w{word})\b")
 
 
 def _is_at_two_places(conflict: Conflict, _: Made) -> bool:
@@ -730,7 +772,7 @@ REASONS: dict[str, tuple[str, _Reason]] = {
     "declared twice": ("c", _adds(_declared_again)),
     "declared alike": ("c", _is_declared_alike),
     "elsewhere": ("c", _is_changed_elsewhere),
-    "used elsewhere": ("c", _is_used_elsewhere),
+    "used elsewhere": (_ALL, _is_used_elsewhere),
     "cut": ("c", _is_cut_otherwise),
     "closes": ("c", _is_behind_a_closed_one),
 }
