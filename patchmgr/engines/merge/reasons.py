@@ -319,6 +319,8 @@ def _has_one_number(conflict: Conflict, _: Made) -> bool:
     uses (bb7e10842707).
     """
     language = conflict.around.language
+    if _is_counted_by_both(conflict):
+        return True
     ours, theirs = (code_lines(side, language) for side in conflict.region.changed[1:])
     mine = {(shape, number): name for shape, number, name in map(_numbered, ours)}
     pairs = [
@@ -339,6 +341,27 @@ def _has_one_number(conflict: Conflict, _: Made) -> bool:
         and not {one, other} <= names
         for shape, number, one, other in pairs
     )
+
+
+def _is_counted_by_both(conflict: Conflict) -> bool:
+    """Return whether both sides change a count alike, each by the number of lines that it adds."""
+    # Each side of FreeRDP adds a field, and takes one from the padding after them (92114d1d38).
+    base, *sides = (
+        [said_of(line) for line in code_lines(lines, conflict.around.language) if line.strip()]
+        for lines in conflict.region.sides
+    )
+    added = {len(side) - len(base) for side in sides}
+    both = {*sides[0]}.intersection(sides[1]).difference(base)
+    return sides[0] != sides[1] and any(
+        _NUMBER.sub("0", old) == _NUMBER.sub("0", new)
+        and added == {abs(n - m) for n, m in zip(_numbers(old), _numbers(new), strict=True)} - {0}
+        for old in {*base}.difference(*sides)
+        for new in both
+    )
+
+
+def _numbers(said: str) -> list[int]:
+    return [int(number) for number in _NUMBER.findall(said)]
 
 
 def _shares_a_literal(conflict: Conflict, made: Made) -> bool:
@@ -428,10 +451,24 @@ def _loses(conflict: Conflict, made: Made) -> bool:
     # One side wraps an expression in `to_scalar()`, the other in `bits()`: scale-view at 0.24.0.
     if lacks and (made.places or "none" in lacks or side != "neither"):
         return True
+    is_code = conflict.around.language.family in _CODE.split()
+    if made.places and is_code and _lacks_code(conflict, made):
+        return True
     of_ours = side == "theirs"
     return side != "neither" and (
         _is_reordered(conflict, of_ours=of_ours) or _drops_a_suffix(conflict, of_ours=of_ours)
     )
+
+
+def _lacks_code(conflict: Conflict, made: Made) -> bool:
+    """Return whether words that a side adds to the code are only in comments of the candidate."""
+    # One side adds an argument `parent`, the other a comment with this word (gnuradio 865e2586b4).
+    base, ours, theirs, merged = (
+        Counter(words_of(said_of("\n".join(code_lines(lines, conflict.around.language)))))
+        for lines in (*conflict.region.sides, (made.text,))
+    )
+    rest = merged - (base - ((base - ours) | (base - theirs)))
+    return any(side - base - rest for side in (ours, theirs))
 
 
 def _is_reordered(conflict: Conflict, *, of_ours: bool) -> bool:
@@ -488,9 +525,30 @@ def _has_two_wordings(conflict: Conflict, made: Made) -> bool:
 
 
 def _is_of_one_block(conflict: Conflict, made: Made) -> bool:
-    """Return whether both sides begin a block such as `default:`, and the candidate joins them."""
+    """Return whether both sides begin a block such as `default:`, and the candidate joins them.
+
+    Or each puts a line into another block than the other side does (keepassxc 468519cd46).
+    """
     is_open = "".join(conflict.region.head).rstrip().endswith(("{", ":"))
-    return is_open and made.text not in conflict.around.sides
+    base, *sides = (_around(lines, conflict.around.language) for lines in conflict.region.sides)
+    return made.text not in conflict.around.sides and (
+        is_open
+        or any(
+            _is_distinctive(line)
+            and all(line in side and side[line][0] > depth for side in sides)
+            and sides[0][line] != sides[1][line]
+            for line, (depth, _) in base.items()
+        )
+    )
+
+
+def _around(lines: Iterable[str], language: Language) -> dict[str, tuple[int, str]]:
+    """Map each line to how many blocks are open before it, and to the text before it."""
+    found, depth, text = dict[str, tuple[int, str]](), 0, ""
+    for line in map(str.strip, lines):
+        found.setdefault(line, (depth, text))
+        depth, text = depth + sum(blocks_opened(line, language)), text + line
+    return found
 
 
 def _is_emptied(conflict: Conflict, made: Made) -> bool:
@@ -616,9 +674,22 @@ def _is_declared_alike(conflict: Conflict, made: Made) -> bool:
         [x for x in side if x not in old and x.strip(" \t\n,") in there] for side in outside
     )
     heads = [x for x in ours if x in theirs and _HEAD.match(x) and _is_distinctive(x)]
+    is_replaced = any(map(_is_distinctive, {*old}.difference(*both)))
     return any(merged[head] > 1 for head in heads) or any(
-        _is_nearly(a, b) for a in ours for b in theirs
+        _is_nearly(a, b) or (is_replaced and a not in theirs and b not in ours and _is_like(a, b))
+        for a in ours
+        for b in theirs
     )
+
+
+def _is_like(one: str, other: str) -> bool:
+    """Return whether two lines call different functions with the same arguments."""
+    # Both sides of FreeRDP copy what was a pointer: `memcpy` and `CopyMemory` (ee36541fb7).
+    calls = _CALL.fullmatch(one.strip()), _CALL.fullmatch(other.strip())
+    if calls[0] is None or calls[1] is None or calls[0][1] == calls[1][1]:
+        return False
+    arguments = (re.sub(r"[&*\s]", "", call[2]) for call in (calls[0], calls[1]))
+    return len({*arguments}) == 1
 
 
 def _declared_again(text: str, _: Language) -> set[str]:
@@ -643,6 +714,34 @@ def _ragged(text: str, _: Language) -> set[int]:
     return cells if len(cells) > 1 else set()
 
 
+def _wordless(text: str, _: Language) -> set[str]:
+    """Return the lines without any word: ` \\` is left of `a.h \\` (gnuradio 2d395c207b)."""
+    return {line.strip() for line in lines_of(text) if not _WORD.search(line)} - {""}
+
+
+def _is_of_older_form(conflict: Conflict, made: Made) -> bool:
+    """Return whether one side puts words before each line, and the other adds a line without them.
+
+    One side of FreeRDP puts `ALIGN64` before each field, and the other adds a field (84a8cb7dba).
+    """
+    base, *sides, merged = (
+        [words_of(said_of(line)) for line in lines if line.strip()]
+        for lines in (*conflict.region.sides, lines_of(made.text))
+    )
+    for one, other in _ways(sides):
+        kept = [line for line in base if line in other]
+        put = [{new[: -len(old)] for new in one if new[-len(old) :] == old} for old in kept]
+        words = set.intersection(*put) if len(kept) > 1 else set[tuple[str, ...]]()
+        if any(
+            line in merged and line not in base and line[-1] == kept[0][-1]
+            for line in other
+            for before in words
+            if any(map(str.isidentifier, before)) and line[: len(before)] != before
+        ):
+            return True
+    return False
+
+
 def _outside(lines: Iterable[str], language: Language) -> Iterator[str]:
     """Yield the lines that begin outside all brackets."""
     depth = 0
@@ -656,13 +755,22 @@ def _outside(lines: Iterable[str], language: Language) -> Iterator[str]:
 def _is_nearly(one: str, other: str) -> bool:
     """Return whether two lines declare the same thing differently, as with other parameters."""
     functions = _FUNCTION.match(one), _FUNCTION.match(other)
-    if functions[0] and functions[1] and functions[0][1] == functions[1][1]:
-        return one != other  # with another type
+    if functions[0] and functions[1] and _signature(functions[0][1]) == _signature(functions[1][1]):
+        return one != other  # with another type, or other names of parameters
     if _SIGN.split(one, maxsplit=1)[0] != _SIGN.split(other, maxsplit=1)[0]:
         return False
     a, b = (said_of(line.strip(" \t\n,")) for line in (one, other))
     more, less = (Counter(words_of(x)) - Counter(words_of(y)) for x, y in ((a, b), (b, a)))
     return a != b and (likeness(a, b) >= _ALIKE or not (more and less))
+
+
+def _signature(function: str) -> tuple[str, bool]:
+    """Return a function's name and the types of its parameters, and whether it is `const`."""
+    # Both sides of keepassxc declare `changeEvent(QEvent*)` (235baa3dcc).
+    if _POINTER.match(function):
+        return function, False
+    head, _, tail = function.partition(")")
+    return said_of(_PARAMETER.sub("", f"{head})")), "const" in tail
 
 
 def _is_changed_elsewhere(conflict: Conflict, made: Made) -> bool:
@@ -700,11 +808,35 @@ def _is_behind_a_closed_one(conflict: Conflict, made: Made) -> bool:
     For example, upstream adds a statement to a function, and the patch ends that function and
     begins another.
     """
+    if _is_cut_in_two(conflict):
+        return True
     _, *sides = ("".join(side).strip() for side in conflict.region.changed)
     for closing, other in _ways(sides):
         if closed_in(closing, conflict.around.language) and not conflict.region.changed[0]:
             return made.text.find(other) > made.text.find(closing)
     return False
+
+
+def _is_cut_in_two(conflict: Conflict) -> bool:
+    """Return whether one side ends a block between two edits of the other side."""
+    # One side of gnuradio makes two functions of one, and the other adds a variable before its only
+    # statement, and uses it there (bbbbf8b042).
+    language = conflict.around.language
+    base, *sides = conflict.flat
+    edits = [(side, token_edits(base, side)) for side in sides]
+    return any(
+        closed_in(_text(side, edit.first, edit.last), language)
+        > closed_in(_text(base, edit.start, edit.end), language)
+        and any(one.end <= edit.start for one in others)
+        and any(edit.start <= one.start and edit.start < one.end for one in others)
+        for (side, own), (_, others) in _ways(edits)
+        for edit in own
+        if edit.first < edit.last
+    )
+
+
+def _text(node: Node, start: int, end: int) -> str:
+    return "".join(part.whole for part in node.parts[start:end])
 
 
 def _is_cut_otherwise(conflict: Conflict, made: Made) -> bool:
@@ -759,6 +891,8 @@ REASONS: dict[str, tuple[str, _Reason]] = {
     "doubled": (_NOT_PYTHON, _is_unaccounted),
     "undone": (_ALL, lambda conflict, made: conflict.subject.is_undone(made.text)),
     "joined lines": (_ALL, _joins_lines),
+    "wordless": (_ALL, _adds(_wordless)),
+    "older form": (_ALL, _is_of_older_form),
     "stammers": (_ALL, _adds(_stammered)),
     "operators": (_CODE, _is_regrouped),
     "two places": (_CODE, _is_at_two_places),
