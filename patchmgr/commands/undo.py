@@ -90,17 +90,26 @@ def undo(session: Session, *, count: int, to: int | None) -> Turn:
             known = {operation.number for operation in operations} | {0}
             if to not in known:
                 raise UsageError(f"the log has no entry {to}", "patchmgr log")
-            chosen = [o for o in operations if o.number > to]
+            chosen, kind = _after(operations, to)
         else:
-            chosen = _sides(operations)[0][-count:]
+            chosen, kind = _sides(operations)[0][-count:], OperationKind.UNDO
             if len(chosen) < count:
                 raise PatchmgrError("nothing-to-undo", _too_few(len(chosen), "undo"))
         if not chosen:
             raise PatchmgrError("nothing-to-undo", _too_few(0, "undo"))
         chosen.reverse()
-        # `--to` also takes back undos, which `redo` cannot repeat, so it is logged as a new change.
-        kind = OperationKind.UNDO if to is None else OperationKind.DONE
         return _turn(session, chosen, kind)
+
+
+def _after(operations: Sequence[Operation], to: int) -> tuple[list[Operation], OperationKind]:
+    """Return what to undo to reach the state after operation `to`, and how that is logged."""
+    later = [operation for operation in operations if operation.number > to]
+    done = [operation for operation in _sides(operations)[0] if operation.number > to]
+    if done and all(number > to for operation in later for number in operation.of):
+        return done, OperationKind.UNDO
+    # An undo or redo of something older is taken back, too. `redo` cannot repeat that, so it is
+    # logged as a new change.
+    return later, OperationKind.DONE
 
 
 def redo(session: Session, *, count: int) -> Turn:

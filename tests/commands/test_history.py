@@ -161,6 +161,24 @@ def test_undo_goes_on_where_the_last_one_stopped(desk: Hands) -> None:
     assert desk.look() == states[1]
 
 
+def test_undo_to_an_entry_can_be_redone(desk: Hands) -> None:
+    start = desk.look()
+    number = desk.run("log", "--json").json["operations"][-1]["number"]
+    desk.run("new", "four")
+    desk.run("undo")
+    desk.run("redo")
+    four = desk.look()
+    desk.run("new", "five")
+    five = desk.look()
+    desk.run("undo", "--to", str(number))
+    assert desk.look() == start
+    desk.run("redo")
+    assert desk.look() == four
+    desk.run("redo")
+    assert desk.look() == five
+    assert one_line(desk.run("redo", code=1)) == "there is nothing to redo"
+
+
 def test_a_state_that_no_undo_reaches_any_more_is_in_the_log(desk: Hands) -> None:
     desk.run("new", "four")
     lost = desk.look()
