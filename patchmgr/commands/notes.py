@@ -199,7 +199,7 @@ class _Writer(Struct, frozen=True):
 
     def note(self, patches: tuple[Carried, ...], paths: tuple[str, ...]) -> SyncNote:
         history = self.upstream.history(*self.ends)
-        steps = history.steps(paths) if paths else ()
+        steps = [s for s in history.steps(paths) if not s.is_back] if paths else []
         base, onto = (pin_of(self.upstream.reader, end) for end in self.ends)
         count, back = history.distance()
         head, old_head = self._heads()

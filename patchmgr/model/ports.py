@@ -76,6 +76,7 @@ class Step(Struct, frozen=True):
     # commits and pull requests (`#N`) that the step's message says it reverts
     reverts: tuple[str, ...] = ()
     is_merge: bool = False  # the step merges a branch
+    is_back: bool = False  # the step goes back to the last commit that both states have
 
 
 class Named(Struct, frozen=True):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import cached_property
 from itertools import chain, islice
 from pathlib import Path
 
@@ -24,8 +25,14 @@ _FEW_PATHS = 100
 RAW_DIFF = ("diff-tree", "-r", "-z", "--raw", "--no-renames", "--no-abbrev")
 
 
-class GitHistory(Struct, frozen=True):
-    """The first-parent history of a git upstream, from the commit `base` to the commit `target`."""
+BACK = "the last commit that both states have"
+
+
+class GitHistory(Struct, frozen=True, dict=True):
+    """The first-parent history of a git upstream, from the commit `base` to the commit `target`.
+
+    If the target lacks commits of the base, the first step goes back to a commit that both have.
+    """
 
     git_dir: Path
     base: str
@@ -33,7 +40,24 @@ class GitHistory(Struct, frozen=True):
 
     def steps(self, paths: Sequence[str]) -> tuple[Step, ...]:
         """Return the commits that change any of the paths, oldest first."""
-        return self._with_reverts(self._steps(paths)[1])
+        return (*self._step_back(paths), *self._with_reverts(self._steps(paths)[1]))
+
+    def _step_back(self, paths: Sequence[str]) -> Iterator[Step]:
+        """Yield the step to the last commit that both states have, if it changes any path."""
+        fork = self._fork
+        changes = changes_between(self.git_dir, self.base, fork, *paths) if fork and paths else {}
+        if fork and changes:
+            after = {path: new for path, (_, new) in changes.items()}
+            yield Step(fork, BACK, "", after, is_back=True)
+
+    @cached_property
+    def _fork(self) -> str | None:
+        """The last first-parent commit of the target that the base has, or None if it is behind."""
+        if not self._counts[1]:
+            return None
+        arguments = ["rev-list", "--first-parent", "--parents", f"^{self.base}", self.target, "--"]
+        rows = git_process.output(arguments, git_dir=self.git_dir).decode().splitlines()
+        return next(iter(rows[-1].split()[1:]), None) if rows else self.target
 
     def every(self) -> tuple[Step, ...]:
         """Return all commits, oldest first."""
@@ -102,8 +126,8 @@ class GitHistory(Struct, frozen=True):
         return self.base, self.target
 
     def before(self, commit: str) -> str:
-        """Return a revision (as git understands it) for the first parent of a commit."""
-        return f"{commit}^1"
+        """Return the state before a commit, as git names it."""
+        return self.base if commit == self._fork else f"{commit}^1"
 
     def find(self, named: Named) -> tuple[str, str] | None:
         """Return the id and subject of the commit in this history that a header names, or None."""
@@ -123,6 +147,10 @@ class GitHistory(Struct, frozen=True):
 
     def distance(self) -> tuple[int, int]:
         """Return how many commits only the target contains, and how many only the base contains."""
+        return self._counts
+
+    @cached_property
+    def _counts(self) -> tuple[int, int]:
         ends = f"{self.base}...{self.target}"
         arguments = ["rev-list", "--count", "--left-right", ends, "--"]
         back, count = git_process.output(arguments, git_dir=self.git_dir).split()

@@ -281,9 +281,12 @@ class _Order:
         self, commit: str, near: Callable[[str], str], paths: Sequence[str]
     ) -> UpstreamChange:
         scratch, before = self.carried.scratch, self.history.before(commit)
+        diff = near(diff_of_paths(scratch.git_dir, before, commit, paths))
+        back = next((step for step in self.steps if step.is_back and step.commit == commit), None)
+        if back is not None:
+            return UpstreamChange(commit, back.subject, None, "", "", diff)
         told = read_commit_text(scratch.reader, commit)
         subject, _, body = text(told.message).partition("\n")
-        diff = near(diff_of_paths(scratch.git_dir, before, commit, paths))
         pull, author = pull_number(subject), told.author.name
         return UpstreamChange(commit, subject, pull, author, body.strip(), diff)
 

@@ -334,3 +334,24 @@ def test_a_mode_beside_many_lines_that_upstream_has_is_carried(scene: Scene) -> 
     result = scene.rebase("t", "--onto", "upstream/main")
     assert verdicts(result) == ["partial"]
     assert result["series"][0]["tree"] == git_rebase(scene, base, "main")
+
+
+def test_what_changes_because_upstream_was_rewritten_has_no_new_commit_as_its_cause(
+    scene: Scene,
+) -> None:
+    """The new commit changes other lines of both files, and did neither."""
+    scene.upstream.commit({"a": text(), "b": text(l10="ours\n")}, "upstream: b has it")
+    both = scene.upstream.head()
+    reverted: Files = {"a": text(l10="theirs\n"), "b": text()}
+    changes: tuple[Files, ...] = ({"a": text(l10="ours\n")}, {"b": text(l10="ours\n")})
+    fork(scene, *changes, on=reverted)
+    scene.upstream.git("reset", "--quiet", "--hard", both)
+    new = text(l10="ours\n", l50="new\n")
+    scene.upstream.commit({"a": text(l50="new\n"), "b": new}, "upstream: new")
+    scene.call("upstream", "fetch")
+    result = scene.rebase("s", "--onto", "upstream/main", "--dry-run", code=3)
+    assert verdicts(result) == ["conflict", "absorbed"]
+    first, second = result["series"][0]["patches"]
+    expected = (both, "the last commit that both states have")
+    assert [(one["commit"], one["subject"]) for one in first["cause"]] == [expected]
+    assert [(one["commit"], one["subject"]) for one in second["evidence"]] == [expected]

@@ -131,6 +131,38 @@ def test_the_way_back_is_counted_apart(
     assert GitHistory(repository.root / ".git", *ends).distance() == expected
 
 
+@pytest.mark.parametrize(
+    ("ends", "paths", "expected"),
+    [
+        pytest.param(("gone", "new"), ("a", "b"), ["back", "new"], id="rewritten"),
+        pytest.param(("gone", "new"), ("b",), ["new"], id="rewritten-elsewhere"),
+        pytest.param(("gone", "both"), ("a",), ["back"], id="older"),
+        pytest.param(("both", "new"), ("a", "b"), ["new"], id="ahead"),
+        pytest.param(("side", "merge"), ("a", "s"), ["merge"], id="merged"),
+    ],
+)
+def test_the_commits_that_the_target_lacks_are_one_step_back(
+    tmp_path: Path, ends: tuple[str, str], paths: tuple[str, ...], expected: list[str]
+) -> None:
+    made = Repository(tmp_path / "upstream")
+    made.commit({"a": b"1\n", "b": b"1\n"}, "first")
+    at = {"both": made.commit({"a": b"2\n"}, "both")}
+    with made.at("-b", "rewritten"):
+        made.commit({"a": b"3\n"}, "gone")
+        at["gone"] = made.commit({"a": b"4\n"}, "gone, too")
+    with made.at("-b", "side"):
+        at["side"] = made.commit({"s": b"1\n"}, "side")
+    at["new"] = made.commit({"b": b"2\n"}, "new")
+    made.git("merge", "--quiet", "--no-ff", "-m", "merge", "side")
+    at["merge"] = made.git("rev-parse", "main")
+    history = GitHistory(made.root / ".git", *(at[end] for end in ends))
+    steps = history.steps(paths)
+    assert ["back" if step.is_back else step.subject for step in steps] == expected
+    back = [step for step in steps if step.is_back]
+    assert [step.commit for step in back] == [at["both"]] * len(back)
+    assert all(history.before(step.commit) == at["gone"] for step in back)
+
+
 def test_what_a_header_names_is_found_only_on_the_way(tmp_path: Path) -> None:
     made = Repository(tmp_path / "upstream")
     first = made.commit({"a": b"1\n"}, "Before (#1)")
