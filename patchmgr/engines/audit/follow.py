@@ -13,6 +13,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from patchmgr.engines.audit.interfaces import ChangedModules, named_imports, new_lines
+from patchmgr.engines.audit.outline import Suspects
 from patchmgr.engines.audit.places import source_path, upstream_path
 from patchmgr.engines.audit.states import States, decoded
 from patchmgr.engines.languages.file_types import PYTHON
@@ -103,13 +104,13 @@ def moves_in(states: States) -> dict[str, tuple[Move, ...]]:
         if all(resolves(path, module, name, states.merged) for module, name in imports):
             continue
         lines = new_lines(text, states.onto.read(upstream_path(states, path)))
-        moves = dict.fromkeys(_moves_in(states, path, sorted(lines)))
+        moves = dict.fromkeys(_moves_in(states, path, Suspects(lines)))
         if moves:
             found[path] = tuple(moves)
     return found
 
 
-def _moves_in(states: States, path: str, lines: Sequence[int]) -> Iterator[Move]:
+def _moves_in(states: States, path: str, lines: Suspects) -> Iterator[Move]:
     # These modules are loaded late, because most rebases do not need them.
     from patchmgr.engines.audit import new_names, python_uses, use_faults
 

@@ -6,17 +6,15 @@ The lines of the series that may use what upstream changed are checked, and vice
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Set
+from collections.abc import Iterable, Iterator
 from functools import lru_cache
 
 from patchmgr.engines.audit.outline import (
     Altered,
     Suspects,
     altered,
-    blocks,
     lost_names,
     with_aliases,
-    words,
 )
 from patchmgr.engines.audit.places import source_path, upstream_path
 from patchmgr.engines.audit.states import States, Told, decoded
@@ -75,8 +73,6 @@ def _ours(states: States) -> Iterator[Lines]:
         if same and not imported:
             continue
         lines = new_lines(text, states.onto.read(upstream_path(states, path)))
-        if same and "*" not in imported and imported.isdisjoint(_words(text, lines)):
-            continue
         reach = Suspects(lines)
         if names is not None and path == old and "*" not in imported:
             reach = names.suspects_in(text, lines)
@@ -99,18 +95,6 @@ def _altered(states: States, carriers: Iterable[str]) -> Altered | None:
         if not (old and new):  # the module itself was added or removed
             found.names.update(path.rpartition(".")[0].split("/")[-2:])
     return found
-
-
-def _words(text: str, lines: Set[int]) -> set[str]:
-    """Return the words of the top-level blocks around some lines, and of all `class` lines."""
-    # The type of a variable may be named only on another line of the function.
-    near = (
-        block
-        for first, block in blocks(text)
-        if not lines.isdisjoint(range(first, first + block.count("\n") + 1))
-    )
-    heads = (line for line in text.split("\n") if "class " in line)
-    return words("\n".join((*near, *heads)))
 
 
 def _theirs(states: States) -> Iterator[Lines]:

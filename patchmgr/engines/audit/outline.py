@@ -91,6 +91,11 @@ class Suspects(Struct, frozen=True):
     whole: Set[int] = frozenset()  # every node that starts here counts
     naming: Sequence[int] | None = None  # lines with such a name (None: all count)
 
+    @property
+    def near(self) -> Sequence[int]:
+        """The sorted lines of which each statement that counts has at least one."""
+        return sorted(self.lines if self.naming is None else {*self.naming, *self.whole})
+
     def has(self, node: ast.AST) -> bool:
         """Return whether a changed name may affect a node or, for a definition, its header."""
         line = getattr(node, "lineno", 0)

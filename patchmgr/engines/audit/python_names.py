@@ -192,9 +192,11 @@ class PythonState:
         own = members_of(node)
         if name in own:
             return _member(own[name], name, owner)
-        is_set = re.search(rf"\b{node.name}\.{name}[ \t]*(?::[^=\n]*)?=(?!=)", module.text)
-        is_open = module.is_open or is_set is not None
-        if node.keywords or not own.keys().isdisjoint(_OPENING) or is_open:
+        dotted = f"{node.name}.{name}"  # a search for the text is cheaper than for the pattern
+        is_set = dotted in module.text and re.search(
+            rf"\b{dotted}[ \t]*(?::[^=\n]*)?=(?!=)", module.text
+        )
+        if node.keywords or not own.keys().isdisjoint(_OPENING) or module.is_open or is_set:
             return UNKNOWN
         said = {ast.unparse(d).partition("(")[0] for d in node.decorator_list}
         found = self.inherited(owner, name, depth + 1)
@@ -202,7 +204,7 @@ class PythonState:
             return found
         # Another decorator may add members, but hardly one that the class itself had before.
         is_inferred = found.is_inferred or not said <= _PLAIN_DECORATORS
-        return replace(found, name=f"{node.name}.{name}", is_inferred=is_inferred)
+        return replace(found, name=dotted, is_inferred=is_inferred)
 
     def inherited(self, owner: Entity, name: str, depth: int = 0) -> Entity:
         """Resolve a name to the member that a class inherits, or to `gone` if there is none."""

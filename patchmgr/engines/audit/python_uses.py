@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from msgspec import Struct
 from msgspec.structs import replace
 
-from patchmgr.engines.audit.outline import head_lines, is_among
+from patchmgr.engines.audit.outline import Suspects, head_lines, is_among
 from patchmgr.engines.audit.python_modules import Module, bindings
 from patchmgr.engines.audit.python_names import Entity, PythonScope, Reader, Scopes
 from patchmgr.engines.structure.python_tree import (
@@ -105,13 +105,14 @@ class PairedUse(Pair, frozen=True):
         return Fault("removed", text, symbol, is_certain, self.line, old, new)
 
 
-def uses_of(module: Module, lines: Sequence[int]) -> Iterator[Use]:
-    """Yield the syntax nodes that use names in the given lines, which must be sorted.
+def uses_of(module: Module, where: Suspects) -> Iterator[Use]:
+    """Yield the syntax nodes in the given lines that use names.
 
     Uses in code that handles missing names, such as a `try` with ImportError, are left out.
     """
-    every = (use for node in module.statements_on(lines) for use in _uses_in(Use(node), lines))
-    return (use for use in every if _is_in(use.node, lines))
+    lines, near = sorted(where.lines), where.near
+    every = (use for node in module.statements_on(near) for use in _uses_in(Use(node), near))
+    return (use for use in every if _is_in(use.node, lines) and where.has(use.node))
 
 
 def _is_in(node: ast.AST, lines: Sequence[int]) -> bool:

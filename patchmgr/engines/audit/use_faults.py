@@ -259,8 +259,7 @@ def faults_in(states: States, reach: Sequence[Lines]) -> Iterator[Told]:
         pair = None if path in waiting else pair_of(path, is_ours)
         if pair is None or pair.now.module is None:
             continue
-        uses = uses_of(pair.now.module, sorted(where.lines))
-        uses = (use for use in uses if where.has(use.node))
+        uses = uses_of(pair.now.module, where)
         faults = [fault for use in uses for fault in faults_of(use, pair)]
         told: set[tuple[str, str]] = set()
         for fault in (*faults, *star_faults(pair, where.lines)):
