@@ -5,15 +5,16 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from typing import Literal
 
-from msgspec import Struct, field
+from msgspec import Struct
 from msgspec.structs import replace
 
 from patchmgr.engines.audit.python_modules import (
     Module,
     Parser,
+    bindings,
     decorators,
     members_of,
 )
@@ -21,13 +22,14 @@ from patchmgr.engines.audit.states import Files
 from patchmgr.engines.languages.file_types import PYTHON
 from patchmgr.engines.structure.guards_imports import ENDS, places
 from patchmgr.engines.structure.python_tree import (
+    Definition,
     Function,
     bound_by,
     is_named,
+    keyword_parameters,
     module_of,
     parameters,
     parse_expression,
-    walk,
 )
 
 _DEEPEST = 24  # re-exports and bases that are followed one after the other, at most
@@ -70,12 +72,26 @@ class Entity(Struct, frozen=True):
 UNKNOWN = Entity("unknown")
 
 
-class PythonScope(Struct):
-    """A function or class around an expression, and the names that the function or class binds."""
+class PythonScope:
+    """A function, class or comprehension around an expression."""
 
-    node: ast.AST
-    # the node that binds each name (None: several, or one that is not analyzed)
-    names: dict[str, ast.AST | None] = field(default_factory=dict)
+    def __init__(self, node: ast.AST) -> None:
+        self.node = node
+
+    @cached_property
+    def names(self) -> dict[str, ast.AST | None]:
+        """The node that binds each name (None: several, or one that is not analyzed)."""
+        found: dict[str, ast.AST | None] = {}
+        arguments = getattr(self.node, "args", None)
+        if isinstance(arguments, ast.arguments):
+            named = (*parameters(arguments), *keyword_parameters(arguments))
+            found.update({arg.arg: arg for arg, _ in named})
+            found.update({arg.arg: None for arg in (arguments.vararg, arguments.kwarg) if arg})
+        for name, by in bindings(self.node.body if isinstance(self.node, Definition) else ()):
+            found[name] = None if name in found else by
+        targets = bindings([part.target for part in getattr(self.node, "generators", ())])
+        found.update(dict.fromkeys(name for name, _ in targets))
+        return found
 
 
 Scopes = tuple[PythonScope, ...]
@@ -346,7 +362,7 @@ class Reader(Struct, frozen=True):
     def _name(self, name: str, scopes: Scopes, depth: int) -> Entity:
         for number in range(len(scopes) - 1, -1, -1):
             is_hidden = isinstance(scopes[number].node, ast.ClassDef) and number < len(scopes) - 1
-            if name in scopes[number].names and not is_hidden:
+            if not is_hidden and name in scopes[number].names:
                 return self._local(name, scopes[: number + 1], depth)
         found = None if self.module is None else self.state.named(self.module, name, depth)
         return found or UNKNOWN
@@ -412,11 +428,7 @@ def _setting_scopes(owner: ast.AST | None, node: ast.Assign) -> Scopes:
     for method in owner.body:
         end = getattr(method, "end_lineno", 0)
         if isinstance(method, Function) and method.lineno <= node.lineno <= end:
-            args = (*(arg for arg, _ in parameters(method.args)), *method.args.kwonlyargs)
-            bound: dict[str, ast.AST | None] = {arg.arg: arg for arg in args}
-            names = (part for part in walk(method) if isinstance(part, ast.Name))
-            bound.update({part.id: None for part in names if isinstance(part.ctx, ast.Store)})
-            return PythonScope(owner), PythonScope(method, bound)
+            return PythonScope(owner), PythonScope(method)
     return ()
 
 

@@ -9,14 +9,13 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from patchmgr.engines.audit.outline import Suspects, head_lines, is_among
-from patchmgr.engines.audit.python_modules import Module, bindings
+from patchmgr.engines.audit.python_modules import Module
 from patchmgr.engines.audit.python_names import Entity, PythonScope, Reader, Scopes
 from patchmgr.engines.structure.python_tree import (
     Definition,
     elements,
     first_line,
     last_name,
-    parameters,
 )
 
 _MISSING = frozenset({"ImportError", "ModuleNotFoundError", "AttributeError", "Exception"})
@@ -149,12 +148,12 @@ def _uses_in(use: Use, lines: Sequence[int]) -> Iterator[Use]:
         heads = [part for some in outside for part in some]
         heads += [] if isinstance(node, ast.ClassDef) else [node.args]
         body = [node.body] if isinstance(node, ast.Lambda) else node.body
-        inner = (*scopes, PythonScope(node, _bound_in(node)))
+        inner = (*scopes, PythonScope(node))
         parts = [Use(part, scopes, is_typing) for part in heads]
         parts += [Use(part, inner, is_typing) for part in body]
     else:
         if isinstance(node, _COMPREHENSIONS):
-            scopes = (*scopes, PythonScope(node, _bound_in(node)))
+            scopes = (*scopes, PythonScope(node))
         parts = (
             Use(
                 child,
@@ -196,19 +195,3 @@ def _is_fallback(node: ast.Try | ast.With) -> bool:
             kind for call in calls if last_name(call.func) == "suppress" for kind in call.args
         ]
     return not _MISSING.isdisjoint(map(last_name, kinds))
-
-
-def _bound_in(node: ast.AST) -> dict[str, ast.AST | None]:
-    """Map each name that a scope binds to the node that binds it, as in `PythonScope.names`."""
-    found: dict[str, ast.AST | None] = {}
-    arguments = getattr(node, "args", None)
-    if isinstance(arguments, ast.arguments):
-        named = (*(arg for arg, _ in parameters(arguments)), *arguments.kwonlyargs)
-        found.update({arg.arg: arg for arg in named})
-        found.update({arg.arg: None for arg in (arguments.vararg, arguments.kwarg) if arg})
-    for name, by in bindings(node.body if isinstance(node, Definition) else ()):
-        found[name] = None if name in found else by
-    if isinstance(node, _COMPREHENSIONS):
-        targets = bindings([part.target for part in node.generators])
-        found.update(dict.fromkeys(name for name, _ in targets))
-    return found
