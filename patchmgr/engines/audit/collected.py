@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Callable, Iterator, Mapping
 from functools import partial
+
+from msgspec import Struct
 
 from patchmgr.engines.audit.interfaces import new_lines
 from patchmgr.engines.audit.places import patch_of_line, upstream_path, written_path
 from patchmgr.engines.audit.states import Files, States, Told
 from patchmgr.engines.audit.syntax import parsed_python
-from patchmgr.engines.structure.python_tree import Function, last_name, parameters, walk
+from patchmgr.engines.structure.python_tree import Function, parameters, walk
 from patchmgr.formats.paths import folders_around
 from patchmgr.model.audit import AuditFinding
 
@@ -28,23 +31,29 @@ def check_collected(states: States) -> Iterator[Told]:
         is_same = path == old and path not in states.changed_upstream
         if is_same and around.isdisjoint(states.changed_upstream):
             continue
-        merged, written = (
-            parsed_python(states.merged.read(path)),
-            parsed_python(states.written.read(old)),
-        )
+        ours, theirs = states.written.read(old), states.onto.read(upstream_path(states, path))
+        merged, written = parsed_python(states.merged.read(path)), parsed_python(ours)
         if merged is None or written is None:
             continue
         text = states.merged.text(path)
-        ours, theirs = states.written.read(old), states.onto.read(upstream_path(states, path))
         sides = ((theirs, written), (ours, parsed_python(theirs) or written))
-        for other, side in sides:
-            for finding in _lost(states, path, merged, side, new_lines(text, other)):
-                yield patch_of_line(states, path, finding.line), finding
-        lines = new_lines(text, theirs)
-        for finding in _without_fixture(
-            states, path, old, merged=merged, written=written, lines=lines
-        ):
-            yield patch_of_line(states, path, finding.line), finding
+        found = [
+            finding
+            for other, side in sides
+            for finding in _lost(states, path, merged, side, new_lines(text, other))
+        ]
+        test_file = _TestFile(path, old, merged, written)
+        found += _without_fixture(states, test_file, new_lines(text, theirs))
+        yield from ((patch_of_line(states, path, one.line), one) for one in found)
+
+
+class _TestFile(Struct, frozen=True):
+    """A test file in the result and in the series before the rebase: its paths and trees."""
+
+    path: str
+    old: str
+    merged: ast.Module
+    written: ast.Module
 
 
 def _is_test_file(path: str) -> bool:
@@ -65,7 +74,7 @@ def _lost(
         if not _is_test_file(path):
             why = f"it does not collect {path}"
         elif around is not None and not _is_collected(around):
-            if _is_subclassed(states, path, around.name, merged):
+            if _is_subclassed(states, path, around.name):
                 continue
             why = f"it does not collect the class `{around.name}`"
         symbol = test.name if around is None else f"{around.name}.{test.name}"
@@ -98,51 +107,36 @@ def _is_collected(node: ast.ClassDef | None) -> bool:
     if node is None or node.bases:
         return True
     names = {inner.name for inner in node.body if isinstance(inner, Function)}
-    off = any(
-        isinstance(inner, ast.Assign)
-        and ast.unparse(inner.targets[0]) == "__test__"
-        and ast.unparse(inner.value) == "False"
-        for inner in node.body
-    )
-    return node.name.startswith("Test") and "__init__" not in names and not off
+    return node.name.startswith("Test") and "__init__" not in names
 
 
-def _is_subclassed(states: States, path: str, name: str, merged: ast.Module) -> bool:
+def _is_subclassed(states: States, path: str, name: str) -> bool:
     """Return whether a class may have subclasses, which would inherit its tests and run them."""
-    if any(
-        isinstance(node, ast.ClassDef) and any(last_name(base) == name for base in node.bases)
-        for node in walk(merged)
-    ):
-        return True
-    word = name.encode()
-    return any(
-        word in (states.merged.read(other) or b"")
-        for other in sorted(states.changed_upstream)
-        if other.endswith(".py") and other != path
-    )
+    derives = re.compile(rb"\bclass[ \t]+\w+[ \t]*\([^)]*\b%b\b" % name.encode())
+    others = (other for other in sorted(states.changed_upstream) if other.endswith(".py"))
+    return any(derives.search(states.merged.read(each) or b"") for each in (path, *others))
 
 
 def _without_fixture(
-    states: States, path: str, old: str, *, merged: ast.Module, written: ast.Module,
-    lines: frozenset[int],
-) -> Iterator[AuditFinding]:  # fmt: skip
+    states: States, file: _TestFile, lines: frozenset[int]
+) -> Iterator[AuditFinding]:
     """Yield a finding for each test in `lines` that uses a fixture which no longer exists."""
     asked = {
         (test.lineno, test.name, name): None
-        for test, around in tests_of(merged)
+        for test, around in tests_of(file.merged)
         if frozenset(range(test.lineno, max(test.lineno + 1, test.body[0].lineno))) & lines
         for name in _asked(test, around)
     }
     if not asked:
         return
-    was, _ = _fixtures(states.written, old, written, _defined)
-    now, is_open = _fixtures(states.merged, path, merged, _named)
+    was, _ = _fixtures(states.written, file.old, file.written, _defined)
+    now, is_open = _fixtures(states.merged, file.path, file.merged, _named)
     for line, test, name in asked:
         home = was.get(name)
         if home is not None and name not in now and not is_open:
             commit = states.commit_since(home, partial(_lacks, name))
             text = f"`{test}` requests the fixture `{name}`, which no longer exists."
-            yield AuditFinding("removed", False, path, line, name, text, commit)
+            yield AuditFinding("removed", False, file.path, line, name, text, commit)
 
 
 def _lacks(name: str, content: bytes | None) -> bool:

@@ -241,33 +241,47 @@ def _compare(old: str, new: str, owner: str, found: Altered) -> None:
             if m := DEFINES.match(text):
                 side[m[1], m[2]].append(text)
     for kind, name in defined[0].keys() | defined[1].keys():
-        pair = [side[kind, name] for side in defined]
-        split = [[_head_and_body(text) for text in side] for side in pair]
-        heads, bodies = ([[one[n] for one in side] for side in split] for n in (0, 1))
-        has_same_head = heads[0] == heads[1]
+        pair = [[_head_and_body(text) for text in side[kind, name]] for side in defined]
+        heads, bodies = ([[one[n] for one in side] for side in pair] for n in (0, 1))
         if kind == "class" and all(pair):
             _compare("".join(bodies[0]), "".join(bodies[1]), name, found)
-        if kind != "class" or not has_same_head:
-            found.names.add(name)
-        if not has_same_head and all(pair):
-            found.types.add(name)
-        if not has_same_head and pair[0]:  # a constructor is called by the name of its class
-            found.lost.add(owner if owner and name.startswith("__") else name)
-        is_special = name.startswith("__") and not (name == "__init__" and has_same_head)
-        if owner and (is_special or "abstractmethod" in str(heads)):
-            found.names.add(owner)
-            found.types.add(owner)
-        was, now = (set("".join(side).splitlines()) for side in bodies)
-        sets = [list(filter(None, map(_SET.match, some))) for some in (was - now, now - was)]
-        for given in (*sets[0], *sets[1]):
-            found.names.add(given[1])
-            if given[2] or "(" in given[3]:
-                found.types.add(given[1])
-        if kind == "class" and sets[0]:
-            found.lost.update({m[1] for m in sets[0]} - {m[1] for m in map(_SET.match, now) if m})
-    others = [set[str](), set[str]()]
+        _add_heads(kind, name, owner, heads, found)
+        _add_attributes(kind, bodies, found)
     # A string on its own binds nothing.
     plain = [[t for t in texts if not (DEFINES.match(t) or _TEXT.match(t))] for texts in only]
+    _add_others(plain, owner, found)
+
+
+def _add_heads(kind: str, name: str, owner: str, heads: list[list[str]], found: Altered) -> None:
+    """Add the name of a definition in blocks that differ, or of the class that it belongs to."""
+    has_same_head = heads[0] == heads[1]
+    if kind != "class" or not has_same_head:
+        found.names.add(name)
+    if not has_same_head and all(heads):
+        found.types.add(name)
+    if not has_same_head and heads[0]:  # a constructor is called by the name of its class
+        found.lost.add(owner if owner and name.startswith("__") else name)
+    is_special = name.startswith("__") and not (name == "__init__" and has_same_head)
+    if owner and (is_special or "abstractmethod" in str(heads)):
+        found.names.add(owner)
+        found.types.add(owner)
+
+
+def _add_attributes(kind: str, bodies: list[list[str]], found: Altered) -> None:
+    """Add the attributes of `self` that a definition sets in lines that differ."""
+    was, now = (set("".join(side).splitlines()) for side in bodies)
+    sets = [list(filter(None, map(_SET.match, some))) for some in (was - now, now - was)]
+    for given in (*sets[0], *sets[1]):
+        found.names.add(given[1])
+        if given[2] or "(" in given[3]:
+            found.types.add(given[1])
+    if kind == "class" and sets[0]:
+        found.lost.update({m[1] for m in sets[0]} - {m[1] for m in map(_SET.match, now) if m})
+
+
+def _add_others(plain: list[list[str]], owner: str, found: Altered) -> None:
+    """Add the names in statements that differ, given the statements of each side."""
+    others = [set[str](), set[str]()]
     for lines, texts in zip(others, plain, strict=True):
         for block in texts:
             if not _add_binding(block, owner, found):

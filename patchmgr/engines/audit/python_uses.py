@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -120,53 +120,40 @@ def _is_in(node: ast.AST, lines: Sequence[int]) -> bool:
     return is_among(lines, last if isinstance(node, ast.Attribute) else first, last)
 
 
-def _uses_in(use: Use, lines: Sequence[int]) -> Iterator[Use]:
-    node, scopes, is_typing = use.node, use.scopes, use.is_typing
+def _uses_in(use: Use, near: Sequence[int]) -> Iterator[Use]:
+    node = use.node
     last = getattr(node, "end_lineno", None)
-    if isinstance(node, ast.stmt) and not is_among(lines, first_line(node), last or node.lineno):
+    if isinstance(node, ast.stmt) and not is_among(near, first_line(node), last or node.lineno):
         return
     if isinstance(node, _USES):
         yield use
-    parts: Iterable[Use]
-    if isinstance(node, (ast.Try, ast.With)):
-        skipped = "body" if _is_fallback(node) else ""
-        parts = (
-            Use(child, scopes, is_typing) for name, child in _children(node) if name != skipped
-        )
-    elif isinstance(node, ast.BoolOp) and _asks(node):
+    for part in _parts(use):
+        yield from _uses_in(part, near)
+
+
+def _parts(use: Use) -> Iterator[Use]:
+    """Yield the child nodes of a use, except those where a missing name is handled."""
+    node, inner = use.node, use.scopes
+    test = node.test if isinstance(node, (ast.If, ast.IfExp)) else None
+    asking = node if isinstance(node, ast.BoolOp) else test
+    if asking is not None and _asks(asking):
         return
-    elif isinstance(node, (ast.If, ast.IfExp)):
-        if _asks(node.test):
-            return
-        is_for_types = last_name(node.test) == "TYPE_CHECKING"
-        parts = (
-            Use(child, scopes, is_typing or (is_for_types and name == "body"))
-            for name, child in _children(node)
-        )
-    elif isinstance(node, (Definition, ast.Lambda)):
-        outside = (getattr(node, name, ()) for name in ("decorator_list", "bases", "keywords"))
-        heads = [part for some in outside for part in some]
-        heads += [] if isinstance(node, ast.ClassDef) else [node.args]
-        body = [node.body] if isinstance(node, ast.Lambda) else node.body
-        inner = (*scopes, PythonScope(node))
-        parts = [Use(part, scopes, is_typing) for part in heads]
-        parts += [Use(part, inner, is_typing) for part in body]
-    else:
-        if isinstance(node, _COMPREHENSIONS):
-            scopes = (*scopes, PythonScope(node))
-        parts = (
-            Use(
+    if isinstance(node, (Definition, ast.Lambda, *_COMPREHENSIONS)):
+        inner = (*inner, PythonScope(node))
+    skipped = "body" if isinstance(node, (ast.Try, ast.With)) and _is_fallback(node) else ""
+    is_for_types = test is not None and last_name(test) == "TYPE_CHECKING"
+    for name, child in _children(node):
+        is_inner = name == "body" or isinstance(node, _COMPREHENSIONS)
+        is_typing = name in ("annotation", "returns") or (is_for_types and name == "body")
+        if name != skipped:
+            yield Use(
                 child,
-                scopes,
-                is_typing=is_typing or name == "annotation",
+                inner if is_inner else use.scopes,
+                is_typing=use.is_typing or is_typing,
                 is_awaited=isinstance(node, ast.Await),
                 is_called=isinstance(node, ast.Call) and name == "func",
                 around=node,
             )
-            for name, child in _children(node)
-        )
-    for part in parts:
-        yield from _uses_in(part, lines)
 
 
 def _asks(test: ast.expr) -> bool:
