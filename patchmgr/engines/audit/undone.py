@@ -10,6 +10,7 @@ from msgspec import Struct
 
 from patchmgr.engines.audit.states import Files, States, Told
 from patchmgr.engines.series.placement import split_lines
+from patchmgr.engines.text.distinctive import bare, is_distinctive
 from patchmgr.model.audit import AuditFinding
 from patchmgr.model.patch import Hunk
 
@@ -58,7 +59,9 @@ def undone_patches(states: States) -> Iterator[Told]:
                 for line in kept.left:
                     by_line.setdefault(line, []).append(kept)
                 home = patch.homes.get(change.path, change.path)
-                is_revert = patch.is_carried and undone and not rest
+                # Upstream may add or delete a blank line anywhere (neuralmagic/vllm cad6c392b0).
+                is_telling = any(is_distinctive(bare(line[1:])) for line in lines)
+                is_revert = patch.is_carried and undone and not rest and is_telling
                 if is_revert and _is_upstreams(states, change.path, home, hunk):
                     for other in undone:
                         found.setdefault(other, []).append(home)

@@ -5,11 +5,13 @@ from patchmgr.engines.audit.undone import undone_patches
 from tests.engines.audit.audited import audited
 from tests.tables import table
 
-BASE = b"".join(b"line %d\n" % number for number in range(12))
+CLOSE = b"".join(b"line %d\n" % number for number in range(12))
+BASE = CLOSE.replace(b"line 6\n", b"line 6\n\n")
 LANDED = BASE.replace(b"line 3\n", b"clamped 3\n")
 OTHER = LANDED.replace(b"line 9\n", b"clamped 9\n")
 NOTED = LANDED.replace(b"clamped 3\n", b"# sorry\nclamped 3\n")
-MORE = LANDED.replace(b"line 6\n", b"line 6\nmore\n")
+SPACED, ELSEWHERE = (BASE.replace(b"line %d\n" % n, b"line %d\n\n" % n) for n in (2, 10))
+MORE = LANDED.replace(b"line 6\n\n", b"line 6\nmore\n\n")
 
 
 @table(
@@ -22,6 +24,7 @@ MORE = LANDED.replace(b"line 6\n", b"line 6\nmore\n")
         "in-part": ((NOTED, LANDED), NOTED, ""),
         "upstream-without-it": ((LANDED, BASE), BASE, ""),
         "no-revert": ((LANDED, OTHER), LANDED, ""),
+        "a-blank-line-elsewhere": ((SPACED, BASE, CLOSE), ELSEWHERE, ""),
         "refined": ((LANDED, LANDED.replace(b"clamped 3", b"kept 3")), LANDED, ""),
         "refined-addition": ((MORE, MORE.replace(b"more", b"most")), MORE, ""),
     },
