@@ -6,7 +6,7 @@ import json
 import shutil
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import Any
 
 from msgspec import Struct, convert, to_builtins
@@ -286,9 +286,11 @@ def require_taken(
     """Return the paths of the files to take as they are, named in this run or an earlier one.
 
     `accepted` has paths below the work area, or ends of them. Raises PatchmgrError "usage" for a
-    name that matches no file, and "unresolved" if a file contains a conflict marker or, unless it
-    is named, is deleted or empty, does not compile, or has line endings that no side has.
+    name that matches no file, "unresolved" if a file contains a conflict marker or, unless it is
+    named, is deleted or empty, does not compile, or has line endings that no side has, and
+    "other-edits" if a person put other files into the work area.
     """
+    _refuse_others(workspace, in_progress)
     skipped = set(in_progress.skipped)
     named = [
         item
@@ -317,6 +319,29 @@ def require_taken(
             hints += ("if that is intended: patchmgr rebase --continue --accept FILE",)
         raise PatchmgrError("unresolved", problems[0], *hints)
     return tuple(dict.fromkeys((*in_progress.accepted, *(item.file for item in named))))
+
+
+def _refuse_others(workspace: Workspace, in_progress: InProgress) -> None:
+    """Raise PatchmgrError "other-edits" if the work area has files that were not in conflict."""
+    top = workspace.root / _FOLDER
+    waiting = [PurePosixPath(item.file) for item in in_progress.waiting]
+    paths = (path for series in in_progress.series for path in sorted((top / series).rglob("*")))
+    files = (p.relative_to(top).as_posix() for p in paths if p.is_file() and not p.is_symlink())
+    others = [
+        file
+        for file in map(PurePosixPath, files)
+        if file.parts[:2] not in in_progress.skipped and refusal(str(file)) is None
+        # what an editor saves beside a file has its name: `a.c~`, `.a.c.swp`
+        if not any(file.parent == known.parent and known.name in file.name for known in waiting)
+    ]
+    if others:
+        names = ", ".join(f"{_FOLDER}/{shown(str(other))}" for other in others[:5])
+        raise PatchmgrError(
+            "other-edits",
+            f"only files in conflict are read back from the work area; this is none: {names}",
+            "to edit other files, too: patchmgr rebase --continue --checkout DIR",
+            "to continue without these edits, move the file away",
+        )
 
 
 _LEFT = "a conflict marker is left"

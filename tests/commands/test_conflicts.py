@@ -136,7 +136,7 @@ def test_an_aborted_rebase_takes_its_open_conflicts_along(collided: Scene) -> No
 @pytest.mark.parametrize("way", ["--abort", "--continue"])
 def test_a_repository_in_the_work_area_is_no_hindrance(collided: Scene, way: str) -> None:
     work = collided.root / WORK
-    Repository(work).commit({"b": "x\n"}, "to see what I change")
+    Repository(work).commit({"a~": "x\n"}, "to see what I change")
     (work / "a").write_text(text(l10="both\n"))
     collided.call("rebase", way)
     assert not (collided.root / ".patchmgr/rebase").exists()
@@ -277,6 +277,27 @@ def test_a_whole_file_in_conflict_is_known_by_its_contents(scene: Scene, deletes
     assert listed(scene) == {name: "deleted" if deletes else "solved"}
     shown = conflicts(scene, "show", name).out
     assert ("resolution: the file is deleted" in shown) is deletes
+
+
+@pytest.mark.parametrize(
+    ("file", "is_backup"),
+    [
+        pytest.param("a~", True, id="backup"),
+        pytest.param(".a.swp", True, id="swap-file"),
+        pytest.param("b", False, id="other-file"),
+        pytest.param("c/a", False, id="other-folder"),
+    ],
+)
+def test_edits_in_the_work_area_that_are_not_read_back_are_not_lost(
+    collided: Scene, file: str, is_backup: bool
+) -> None:
+    (collided.root / WORK / "a").write_text(text(l10="both\n"))
+    (collided.root / WORK / file).parent.mkdir(exist_ok=True)
+    (collided.root / WORK / file).write_text("lines that upstream moved to b\n")
+    answer = collided.call("rebase", "--continue", code=0 if is_backup else 1)
+    if not is_backup:
+        assert f"this is none: {WORK}/{file}\n" in answer.err
+        collided.call("rebase", "--skip")
 
 
 @pytest.fixture
