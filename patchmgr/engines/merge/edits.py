@@ -86,7 +86,7 @@ def _parts(base: Node, theirs: Node, symbol: str, within: str) -> Iterator[Edit]
             found += _came_and_went(base, old, new, symbol, within)
         elif any(node.said for node in (*old, *new)):
             tokens.append(_text(old or new))
-            found.append(Edit(symbol, _replaced(_text(old), _text(new), within)))
+            found.append(Edit(symbol, _replaced(_text(old), _text(new), symbol, within)))
         if at < len(base.parts):
             is_list = base.parts[at].kind == "list"
             about = (_owner(base.parts, at) if is_list else "") or within
@@ -125,9 +125,10 @@ def _thing(node: Node, parent: Node, symbol: str, within: str, verb: str) -> str
     return _quoted(node)
 
 
-def _replaced(old: str, new: str, within: str) -> str:
+def _replaced(old: str, new: str, symbol: str, within: str) -> str:
     old, new = (" ".join(text.split()) for text in (old, new))
-    place = f" in {within}" if within else ""
+    said = ("", symbol.rpartition(".")[2], f"`{_cut(new)}`")
+    place = f" in {within}" if within not in said else ""
     if old and new:
         return f"replace `{_cut(old)}` with `{_cut(new)}`{place}"
     return f"add `{_cut(new)}`{place}" if new else f"remove `{_cut(old)}`{place}"

@@ -17,7 +17,7 @@ from patchmgr.model.merge import Clean, Conflicted, Merge
 from patchmgr.model.outcome import How, Reliability, Suggestion, Verdict
 from patchmgr.model.patch import Hunk
 from patchmgr.model.ports import Blobs, TextMerge
-from patchmgr.model.snapshot import FILE_MODES, REGULAR, Entry
+from patchmgr.model.snapshot import FILE_MODES, GITLINK, REGULAR, Entry
 
 Answer = tuple[Verdict, How | None]
 
@@ -115,7 +115,8 @@ def merge_file(sides: Sides, *, blobs: Blobs, text: TextMerge) -> Merged | Colli
         carried = CARRIED_IDENTICAL if ours.blob == base.blob else CARRIED_TEXT
         return Merged(entry, sides.each(CARRIED_MOVED if sides.is_moved else carried))
     if base.mode not in FILE_MODES:
-        return sides.collided("upstream changed the same link")
+        what = "submodule" if base.mode == GITLINK else "link"
+        return sides.collided(f"upstream changed the same {what}")
     contents = (blobs.read(base.blob), blobs.read(ours.blob), blobs.read(theirs.blob))
     return _merge_text(sides, contents, mode, blobs, text)
 

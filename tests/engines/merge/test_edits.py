@@ -40,7 +40,7 @@ int f(int a, int b) {
         "import": ("import os\n", "", ["remove `import os`"]),
         "element": ("A, B", "A, B, C", ["add `C` to the set KINDS"]),
         "element-removed": ("A, B", "A", ["remove `B` from the set KINDS"]),
-        "default": ("y=1):", "y=2):", ["replace `1` with `2` in select in select"]),
+        "default": ("y=1):", "y=2):", ["replace `1` with `2` in select"]),
         "parameter": ("y=1):", "y=1, z=2):", ["add the parameter `z=2` in select"]),
         "argument": (
             "key=1)", "key=1, more=2)", ["add the argument `more=2` of the call of call in select"],
@@ -78,6 +78,11 @@ def test_a_change_of_python_is_told_in_words(old: str, new: str, words: list[str
 )  # fmt: skip
 def test_a_change_of_cuda_is_told_in_words(old: str, new: str, words: list[str]) -> None:
     assert [str(edit) for edit in edits_of(CUDA, CUDA.replace(old, new), "a.cu")] == words
+
+
+def test_a_line_is_not_said_to_be_in_itself() -> None:
+    told = edits_of("one\ntwo\n", "one\nTWO\n", "a.txt")
+    assert [*map(str, told)] == ["replace `two` with `TWO`"]
 
 
 def test_a_long_statement_is_shown_from_where_it_changes() -> None:

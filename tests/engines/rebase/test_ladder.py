@@ -127,7 +127,7 @@ def test_a_rung_answers(given_sides: Sides, after: File | None, answers: list[An
         "upstream-made-the-link-a-submodule": (sides(link(b"f"), submodule("1"), link(b"g")),
             "a different kind of file"),
         "link": (sides(link(b"a"), link(b"b"), link(b"c")), "the same link"),
-        "submodule": (sides(submodule("1"), submodule("2"), submodule("3")), "the same link"),
+        "submodule": (sides(submodule("1"), submodule("2"), submodule("3")), "same submodule"),
     },
 )  # fmt: skip
 def test_a_conflict_of_whole_files_has_no_text(given_sides: Sides, reason: str) -> None:
