@@ -15,7 +15,7 @@ from patchmgr.commands.rebase import plan_lock, rebase_stack
 from patchmgr.engines.cause.pulls import pull_number
 from patchmgr.engines.languages.symbols import SymbolIndex
 from patchmgr.engines.text.marked import sides_of, split_marked
-from patchmgr.errors import PatchmgrError, UsageError
+from patchmgr.errors import PatchmgrError
 from patchmgr.model.outcome import FileConflict, PatchOutcome, SeriesOutcome, Verdict
 from patchmgr.model.plan import (
     Assumption,
@@ -49,13 +49,18 @@ MOST_KNOWING = 4
 def make_plan(session: Session, name: str, *, onto: str, most: int | None) -> Plan:
     """Plan how to rebase a stack onto a state, by rebases in dry runs, and save the plan.
 
-    A clean step has at most `most` commits (or releases). Raises PatchmgrError "usage" if the state
-    is the pin.
+    A clean step has at most `most` commits (or releases). If the state is the pin, there is no step
+    and nothing to save.
     """
     require_git("a plan")
     with session.writing():
         stack = whole_stacks(session, [name])[0]
-        upstream = session.upstream_of(session.workspace.series_record(stack[0]))
+        record = session.workspace.series_record(stack[0])
+        upstream = session.upstream_of(record)
+        end = planned(upstream.resolve(onto))
+        if end.commit == record.pin.commit:
+            here = planned(pinned_state(upstream, record.pin))
+            return Plan(stack, here, end, upstream.step, 0, (), (), ())
         states, is_back = states_to(session, upstream, stack[0], onto)
         with rebase_run(session, upstream.store, CarryOptions(session.selected)) as run:
             planning = Planning(run, stack, states, upstream, most or len(states))
@@ -88,8 +93,6 @@ def states_to(
     start = pinned_state(upstream, session.workspace.series_record(name).pin)
     end = upstream.resolve(onto)
     between = upstream.between(start, end, 1 if upstream.has_history else None, session.say)
-    if end.commit == start.commit:
-        raise UsageError(f"{start.ref} and {end.ref} are the same upstream commit")
     way = [start, *between, end]
     # if the target lacks the pin, go back to a state that it has, and then forward
     if upstream.has_history:

@@ -36,12 +36,14 @@ def plan_text(plan: Plan, view: View) -> Iterator[str]:
         for patch in step.patches:
             if patch.verdict in _LEFT or view.is_all:
                 yield from patch_lines(patch, view, indent)
-    if not view.is_line:
+    if plan.steps and not view.is_line:
         yield from view.folded(_tried(plan), "  ")
 
 
 def after_plan(plan: Plan) -> str:
-    """Return a line with the command that carries out the first step of a plan."""
+    """Return a line with the command that carries out the first step of a plan, if it has any."""
+    if not plan.steps:
+        return "There is nothing to do."
     return f"Take the first step with: {clean(plan.command(plan.steps[0]))}"
 
 
@@ -121,7 +123,8 @@ def plan_markdown(plan: Plan, *, takes: bool = True) -> str:
     """Return a plan as Markdown, with a section per step; `takes` adds the command for the step."""
     blocks = [f"## {text(_heading(plan))}"]
     blocks += [_step_markdown(plan, step, takes=takes) for step in plan.steps]
-    return "\n\n".join([*blocks, _tried(plan)]) + "\n"
+    blocks += [_tried(plan)] * bool(plan.steps)
+    return "\n\n".join(blocks) + "\n"
 
 
 def _step_markdown(plan: Plan, step: PlanStep, *, takes: bool) -> str:

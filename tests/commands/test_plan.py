@@ -81,8 +81,17 @@ def test_a_plan_without_conflicts_is_one_step(planned: Scene) -> None:
     states = planned.upstream.git("rev-list", "--reverse", "--first-parent", "main").split()
     found = planned.call("plan", "s", "--onto", states[-4], "--json").json
     assert steps(found) == [(3, True, [])]
-    refused = planned.call("plan", "s", "--onto", found["base"]["commit"], code=2)
-    assert "are the same upstream commit" in refused.err
+
+
+def test_a_plan_to_the_pin_has_no_steps(planned: Scene) -> None:
+    base = plan(planned)["base"]["commit"]
+    kept = planned.call("plan", "s", "--onto", base, "--json").json
+    assert (steps(kept), kept["commits"], kept["commits_back"]) == ([], 0, 0)
+    answer = planned.call("plan", "s", "--onto", base)
+    assert answer.out.endswith("(0 upstream commits, 0 steps)\n")
+    assert answer.err.endswith("There is nothing to do.\n")
+    markdown = planned.call("plan", "s", "--onto", base, "--format", "markdown").out
+    assert markdown.count("\n") == 1
 
 
 @pytest.mark.usefixtures("found")
