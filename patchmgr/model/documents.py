@@ -13,26 +13,20 @@ from msgspec import UNSET, Struct, UnsetType
 
 from patchmgr.model.audit import Sums
 from patchmgr.model.outcome import How, HunkOutcome, Likely, Reliability, Verdict
-from patchmgr.model.upstream import UpstreamState
+from patchmgr.model.upstream import CommitSummary, UpstreamState
 
 
-class EvidenceDocument(Struct, frozen=True):
+class EvidenceDocument(CommitSummary, frozen=True):
     """An upstream commit or release that shows why hunks are absorbed."""
 
-    commit: str
-    subject: str
-    pull: int | None
     paths: tuple[str, ...]
     how: How | None = None
     reliability: Reliability | None = None
 
 
-class CauseDocument(Struct, frozen=True):
+class CauseDocument(CommitSummary, frozen=True):
     """The first upstream commit or release after which hunks no longer apply as they did."""
 
-    commit: str
-    subject: str
-    pull: int | None
     paths: tuple[str, ...]
     author: str = ""
 

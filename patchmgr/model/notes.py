@@ -5,7 +5,7 @@ from __future__ import annotations
 from msgspec import Struct
 
 from patchmgr.model.outcome import Reliability
-from patchmgr.model.upstream import Pin
+from patchmgr.model.upstream import CommitSummary, Pin
 
 
 class Carried(Struct, frozen=True):
@@ -19,12 +19,9 @@ class Carried(Struct, frozen=True):
     drop_when: str | None = None
 
 
-class Arrival(Struct, frozen=True):
+class Arrival(CommitSummary, frozen=True):
     """A new upstream commit (or release); `pull` is the pull request in its subject."""
 
-    commit: str
-    subject: str
-    pull: int | None
     paths: tuple[str, ...] = ()
 
 

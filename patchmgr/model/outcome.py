@@ -11,7 +11,7 @@ from patchmgr.model.audit import AuditFinding, Ledger
 from patchmgr.model.decision import Finding
 from patchmgr.model.patch import Author
 from patchmgr.model.snapshot import Entry
-from patchmgr.model.upstream import Pin
+from patchmgr.model.upstream import CommitSummary, Pin
 
 
 class Verdict(str, Enum):
@@ -93,24 +93,18 @@ class HunkOutcome(Struct, frozen=True):
     reliability: Reliability | None = None  # of a structural merge: a lower bound
 
 
-class UpstreamCommit(Struct, frozen=True):
+class UpstreamCommit(CommitSummary, frozen=True):
     """An upstream commit that is the evidence for verdicts on hunks, or the cause of conflicts."""
 
-    commit: str
-    subject: str
-    pull: int | None
     how: How | None
     paths: tuple[str, ...]
     author: str = ""
     reliability: Reliability | None = None  # of such a verdict, if the commit is evidence
 
 
-class Likely(Struct, frozen=True):
+class Likely(CommitSummary, frozen=True):
     """An upstream commit that seems to do what some hunks do, differently (confidence: 0 to 1)."""
 
-    commit: str
-    subject: str
-    pull: int | None
     confidence: float
     paths: tuple[str, ...]
     named_by: str | None = None  # the field of the patch's header that names the commit, if any

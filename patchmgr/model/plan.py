@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from msgspec import Struct
 
 from patchmgr.model.outcome import Verdict
-from patchmgr.model.upstream import UpstreamState
+from patchmgr.model.upstream import CommitSummary, UpstreamState
 
 PLAN_FORMAT = 1
 
@@ -30,12 +30,9 @@ class PlannedPatch(Struct, frozen=True):
     places: tuple[ConflictPlace, ...] = ()  # where a person must resolve a conflict
 
 
-class BreakingCommit(Struct, frozen=True):
+class BreakingCommit(CommitSummary, frozen=True):
     """An upstream commit (or release) that breaks the series, although its predecessor does not."""
 
-    commit: str
-    subject: str
-    pull: int | None
     author: str
     date: str  # the day of the commit
     files: int

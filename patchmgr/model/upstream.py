@@ -25,6 +25,19 @@ class Upstream(Struct, frozen=True):
     archive: str | None = None  # a URL, or the path of an archive or folder
 
 
+class CommitSummary(Struct, frozen=True):
+    """An upstream commit (or release), and the pull request that its subject names, if any."""
+
+    commit: str
+    subject: str
+    pull: int | None
+
+    @property
+    def title(self) -> str:
+        """Return the subject, without the number of a pull request at its end."""
+        return self.subject.rstrip().removesuffix(f"(#{self.pull})").rstrip()
+
+
 class Pin(Struct, frozen=True, forbid_unknown_fields=True):
     """The exact upstream state that a series is based on. Ids have 40 hex digits."""
 

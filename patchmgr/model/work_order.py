@@ -6,7 +6,7 @@ from msgspec import Struct
 
 from patchmgr.model.audit import AuditFinding
 from patchmgr.model.outcome import ConflictKind, Likely, Reliability
-from patchmgr.model.upstream import Pin
+from patchmgr.model.upstream import CommitSummary, Pin
 
 
 class SideText(Struct, frozen=True):
@@ -50,12 +50,9 @@ class SymbolSides(Struct, frozen=True):
     result: str | None = None
 
 
-class UpstreamChange(Struct, frozen=True):
+class UpstreamChange(CommitSummary, frozen=True):
     """An upstream commit (or release); `diff` is its change to the text in conflict."""
 
-    commit: str
-    subject: str
-    pull: int | None
     author: str
     message: str = ""
     diff: str = ""

@@ -21,7 +21,6 @@ from patchmgr.model.outcome import (
     Verdict,
 )
 from patchmgr.render.escape import reliability_text
-from patchmgr.render.rebase import bare_subject
 from patchmgr.render.view import View
 
 CONTEXT = 3
@@ -58,7 +57,7 @@ def _upstream(outcome: SeriesOutcome, shown: UpstreamCommit | None) -> str:
     if shown is None:
         return outcome.onto.commit[:12]
     pull = "" if shown.pull is None else f", #{shown.pull}"
-    return f"{shown.commit[:12]} {clean(bare_subject(shown))}{pull}"
+    return f"{shown.commit[:12]} {clean(shown.title)}{pull}"
 
 
 def _whole_file(conflict: FileConflict) -> bytes:

@@ -13,7 +13,6 @@ from patchmgr.model.upstream import Pin
 from patchmgr.render.escape import counted, measured_text, reliability_text
 from patchmgr.render.machine import pin_document
 from patchmgr.render.markdown_text import LIMIT, Page, code, table, text
-from patchmgr.render.rebase import bare_subject
 
 
 def note_value(note: SyncNote) -> dict[str, Any]:
@@ -120,7 +119,7 @@ def _arrivals(arrivals: Sequence[Arrival]) -> str:
 
 def _arrival(arrival: Arrival) -> str:
     pull = f"#{arrival.pull} " if arrival.pull is not None else ""
-    return f"{pull}{text(bare_subject(arrival))} ({code(arrival.commit[:_SHORT])})"
+    return f"{pull}{text(arrival.title)} ({code(arrival.commit[:_SHORT])})"
 
 
 def _brought(note: SyncNote) -> Iterator[str]:

@@ -8,9 +8,8 @@ from textwrap import dedent, shorten
 
 from patchmgr.model.audit import Ledger, Sums
 from patchmgr.model.ids import is_full_id
-from patchmgr.model.notes import Arrival
-from patchmgr.model.outcome import Likely, PatchOutcome, SeriesOutcome, UpstreamCommit, Verdict
-from patchmgr.model.plan import BreakingCommit
+from patchmgr.model.outcome import PatchOutcome, SeriesOutcome, Verdict
+from patchmgr.model.upstream import CommitSummary
 from patchmgr.render.escape import clean, counted, measured_text, reliability_text, tallied
 from patchmgr.render.view import View
 
@@ -190,15 +189,10 @@ def _quoted(content: bytes) -> Iterator[str]:
         yield f"  | ... and {counted(len(lines) - LONGEST_TEXT, 'more line')}"
 
 
-def commit_line(one: UpstreamCommit | Likely | BreakingCommit) -> str:
+def commit_line(one: CommitSummary) -> str:
     """Return an upstream commit on one line: pull request (if known), commit id and subject."""
     pull = "" if one.pull is None else f"#{one.pull} "
-    return f"{pull}{one.commit[:12]} {clean(bare_subject(one))}"
-
-
-def bare_subject(one: UpstreamCommit | Likely | BreakingCommit | Arrival) -> str:
-    """Return a commit's subject, without the number of a pull request at its end."""
-    return one.subject.rstrip().removesuffix(f"(#{one.pull})").rstrip()
+    return f"{pull}{one.commit[:12]} {clean(one.title)}"
 
 
 def _summary(outcome: SeriesOutcome) -> str:
