@@ -48,8 +48,8 @@ class FileChange(Struct, frozen=True):
     after: bytes | None  # like `before`
 
 
-class FileFootprint(Struct, frozen=True, rename={"is_binary": "binary"}):
-    """The net change of one file, and the names of the patches that make it, in series order."""
+class ChangedFile(Struct, frozen=True, rename={"is_binary": "binary"}):
+    """The change of one file, and how many lines it adds and removes."""
 
     path: str
     renamed_from: str | None
@@ -57,9 +57,14 @@ class FileFootprint(Struct, frozen=True, rename={"is_binary": "binary"}):
     is_binary: bool
     language: str
     area: Area
-    build: Build
-    added: int  # how many lines; 0 for a binary file
+    added: int  # 0 for a binary file
     removed: int  # like `added`
+
+
+class FileFootprint(ChangedFile, frozen=True):
+    """The net change of one file, and the names of the patches that make it, in series order."""
+
+    build: Build
     patches: tuple[str, ...]
 
 
@@ -73,18 +78,12 @@ class Touch(Struct, frozen=True, rename={"is_new": "new", "is_upstream": "upstre
     removed: int
 
 
-class PatchFile(Struct, frozen=True, rename={"is_binary": "binary", "is_upstream": "upstream"}):
+class PatchFile(
+    ChangedFile, frozen=True, rename={"is_binary": "binary", "is_upstream": "upstream"}
+):
     """What one patch changes in one file. The numbers of lines are counted in the hunks."""
 
-    path: str
-    renamed_from: str | None
-    kind: Kind
-    is_binary: bool
     is_upstream: bool  # the file exists at the pin
-    language: str
-    area: Area
-    added: int
-    removed: int
     # the changed symbols; empty for a file that the patch creates or deletes
     touches: tuple[Touch, ...] = ()
     edits: tuple[str, ...] = ()  # the changes in words; empty like `touches`

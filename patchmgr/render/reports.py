@@ -10,10 +10,9 @@ from msgspec import to_builtins
 from patchmgr import render
 from patchmgr.model.comparison import ComparedPatch
 from patchmgr.model.footprint import (
+    ChangedFile,
     ComparedFootprint,
-    FileFootprint,
     Footprint,
-    PatchFile,
     PatchFootprint,
     Touched,
 )
@@ -42,7 +41,7 @@ def footprint_value(footprint: Footprint) -> dict[str, Any]:
     )
 
 
-def _file(file: FileFootprint | PatchFile) -> dict[str, Any]:
+def _file(file: ChangedFile) -> dict[str, Any]:
     value: dict[str, Any] = to_builtins(file)
     return {**value, "added": None, "removed": None} if file.is_binary else value
 

@@ -26,10 +26,10 @@ from patchmgr.formats.wheel_records import normalized_name
 from patchmgr.model.footprint import (
     Area,
     Build,
+    ChangedFile,
     FileChange,
     FileFootprint,
     Footprint,
-    PatchFile,
     PatchFootprint,
 )
 from patchmgr.model.review import ChangedSite, Hotspot, Reach, Risk, RiskKind, Subsystem
@@ -72,7 +72,7 @@ def part_of_files(files: Sequence[FileFootprint], rule: Subsystems) -> tuple[tup
     return tuple((file.path, _part_of(file, rule)) for file in files)
 
 
-def _part_of(file: FileFootprint | PatchFile, rule: Subsystems) -> str:
+def _part_of(file: ChangedFile, rule: Subsystems) -> str:
     return Area.THIRD_PARTY.value if file.area is Area.THIRD_PARTY else rule.of(file.path)
 
 

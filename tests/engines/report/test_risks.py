@@ -12,7 +12,7 @@ def change(path: str, before: bytes | None, after: bytes | None) -> FileChange:
 
 def file(path: str, language: str = "Text", *, is_binary: bool = False) -> FileFootprint:
     return FileFootprint(
-        path, None, Kind.NEW, is_binary, language, Area.CODE, Build.NEITHER, 1, 0, ("a.patch",)
+        path, None, Kind.NEW, is_binary, language, Area.CODE, 1, 0, Build.NEITHER, ("a.patch",)
     )
 
 

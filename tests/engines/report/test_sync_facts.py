@@ -128,7 +128,7 @@ def test_a_solution_is_told_in_words(hows: list[str], solutions: Row, words: str
 
 def test_only_symbols_that_upstream_has_are_hotspots() -> None:
     touches = tuple(Touch(name, not old, old, 1, 0) for name, old in (("A.f", True), ("g", False)))
-    touched = PatchFile("a.py", None, Kind.EDITED, False, True, "Python", Area.CODE, 2, 0, touches)
+    touched = PatchFile("a.py", None, Kind.EDITED, False, "Python", Area.CODE, 2, 0, True, touches)
     changes = [("c1", "a.py", "class A:"), ("c2", "a.py", "    def f(self):"), ("c3", "b.py", "")]
     (found,) = hotspots([PatchFootprint("p", "Do p", (touched,))], changes, {"a.py": "b.py"})
     assert (found.path, found.symbol, found.commits, found.file_commits) == ("b.py", "A.f", 1, 2)
