@@ -18,6 +18,7 @@ from msgspec import Struct
 from platformdirs import user_cache_path
 
 from patchmgr.errors import PatchmgrError
+from patchmgr.model.upstream import UpstreamState
 from patchmgr.plumbing import git_process
 from patchmgr.plumbing.clones import find_git_dir
 from patchmgr.plumbing.durable import replace_file, synced
@@ -27,13 +28,9 @@ _DAY = 24 * 60 * 60
 _UNSAFE = re.compile(r"[^A-Za-z0-9._-]+")
 
 
-class Resolved(Struct, frozen=True):
-    """An upstream state and its commit; for git, `archive`, `sha256` and `version` are None."""
+class Resolved(UpstreamState, frozen=True):
+    """An upstream state and, for a release or a snapshot, its version."""
 
-    ref: str
-    commit: str
-    archive: str | None = None
-    sha256: str | None = None
     version: str | None = None
 
 
