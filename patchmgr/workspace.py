@@ -39,7 +39,7 @@ from patchmgr.model.recorded_conflict import Recorded, Source
 from patchmgr.model.series import SeriesFile
 from patchmgr.model.settings import SeriesSettings
 from patchmgr.model.upstream import Lock, SeriesRecord, Upstream
-from patchmgr.plumbing.durable import held, is_read_only, replace_file, unwritable
+from patchmgr.plumbing.durable import held, is_read_only, replace_file, writes
 from patchmgr.plumbing.journal import LOCK, PRIVATE, Change, Journal, RefPlan
 from patchmgr.plumbing.namespaces import claim, own_ref
 from patchmgr.plumbing.objects import ObjectReader
@@ -338,10 +338,8 @@ class Workspace:
             return
         told = told or (LogEntry(self.command) if self.command is not None else None)
         if told is not None:
-            try:
+            with writes(str(self.root)):
                 self.log.note(change, told)
-            except OSError as fault:
-                raise unwritable(str(self.root), fault) from fault
         Journal(self.root).make(change, self._move_refs)
         if told is not None:
             self.log.prune()

@@ -50,7 +50,7 @@ def written_beside(place: Path) -> Iterator[str]:
 
     Raises PatchmgrError "unwritable" or "no-space".
     """
-    try:
+    with writes(str(place)):
         descriptor, name = tempfile.mkstemp(prefix=".patchmgr-", dir=place.parent)
         os.close(descriptor)
         try:
@@ -60,8 +60,6 @@ def written_beside(place: Path) -> Iterator[str]:
             with suppress(OSError):
                 os.unlink(name)
             raise
-    except OSError as fault:
-        raise unwritable(str(place), fault) from fault
 
 
 def make_folders(folder: Path, made: list[Path]) -> None:
@@ -122,6 +120,15 @@ def unwritable(what: str, fault: OSError, *, left: str = "nothing was changed") 
 
 
 @contextmanager
+def writes(what: str, *, left: str = "nothing was changed") -> Iterator[None]:
+    """Turn an OSError in the `with` block into the error that `unwritable` returns."""
+    try:
+        yield
+    except OSError as fault:
+        raise unwritable(what, fault, left=left) from fault
+
+
+@contextmanager
 def held(folder: Path, *, what: str) -> Iterator[None]:
     """Hold the lock file of a folder during the `with` block, and make the folder if needed.
 
@@ -133,11 +140,9 @@ def held(folder: Path, *, what: str) -> Iterator[None]:
         if folder.is_symlink():
             raise PatchmgrError("unsafe-path", f"{folder} is a symbolic link")
         descriptor = os.open(folder / "lock", _LOCK, 0o666)
-    except FileNotFoundError as fault:
-        if folder.parent.is_dir():
-            raise _was_busy(what) from fault
-        raise unwritable(what, fault) from fault
     except OSError as fault:
+        if isinstance(fault, FileNotFoundError) and folder.parent.is_dir():
+            raise _was_busy(what) from fault
         raise unwritable(what, fault) from fault
     try:
         _take(descriptor, what)
@@ -154,12 +159,10 @@ def held(folder: Path, *, what: str) -> Iterator[None]:
 @contextmanager
 def held_briefly(folder: Path, *, what: str) -> Iterator[None]:
     """Hold a lock as `held` does; also make the folder's parent, and remove it again if empty."""
-    try:
+    with writes(what):
         folder.parent.mkdir(exist_ok=True)
         if folder.parent.is_symlink():
             raise PatchmgrError("unsafe-path", f"{folder.parent} is a symbolic link")
-    except OSError as fault:
-        raise unwritable(what, fault) from fault
     try:
         with held(folder, what=what):
             yield

@@ -29,6 +29,7 @@ from patchmgr.plumbing.durable import (
     synced,
     uninterrupted,
     unwritable,
+    writes,
 )
 from patchmgr.plumbing.plain_files import read_json, refuse_links
 
@@ -124,16 +125,14 @@ class Journal:
         made: list[Path] = []
         ready: dict[str, Checkout] = {}
         try:
-            for step in change.steps:
-                token = step.checkout.prepare(step.exchange, decider=self._root)
-                ready[token] = step.checkout
-            self._stage(change, made, ready)
-            journal = self._read()
-            if journal.refs:
-                move_refs(journal.refs)
-        except OSError as fault:
-            self._drop(made, ready)
-            raise unwritable(str(self._root), fault) from fault
+            with writes(str(self._root)):
+                for step in change.steps:
+                    token = step.checkout.prepare(step.exchange, decider=self._root)
+                    ready[token] = step.checkout
+                self._stage(change, made, ready)
+                journal = self._read()
+                if journal.refs:
+                    move_refs(journal.refs)
         except PatchmgrError:
             self._drop(made, ready)
             raise
@@ -192,7 +191,8 @@ class Journal:
 
     def _finish(self, journal: _Plan, finish_step: Finisher) -> None:
         """Move the files into place; after a crash, this completes what is missing."""
-        try:
+        left = "some files were written; the next patchmgr command here finishes the change"
+        with writes(str(self._root), left=left):
             for path, staged in journal.files:
                 target = self._root / path
                 if staged is None:
@@ -210,9 +210,6 @@ class Journal:
             folders = [self._root / folder for folder in changed]
             all_synced([folder for folder in folders if folder.is_dir()])
             (self._root / _JOURNAL).unlink()
-        except OSError as fault:
-            left = "some files were written; the next patchmgr command here finishes the change"
-            raise unwritable(str(self._root), fault, left=left) from fault
         shutil.rmtree(self._root / _STAGING, ignore_errors=True)
 
 

@@ -18,7 +18,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from patchmgr.errors import PatchmgrError
-from patchmgr.plumbing.durable import replace_file, unwritable
+from patchmgr.plumbing.durable import replace_file, unwritable, writes
 from patchmgr.plumbing.journal import LOCK, PRIVATE
 from patchmgr.plumbing.plain_files import read_plain
 from patchmgr.plumbing.stores import cache_folder
@@ -50,14 +50,12 @@ def claim(root: Path) -> None:
             raise unwritable(str(root), fault) from fault
     # The id of a read-only workspace is a digest of its path.
     note = _notes() / (_own_id(root) or _made_of(root))
-    try:
+    with writes(str(note)):
         if _noted(note) != root.resolve():
             note.parent.mkdir(parents=True, exist_ok=True)
             replace_file(note, os.fsencode(root.resolve()))
         with suppress(PermissionError):
             os.utime(note)
-    except OSError as fault:
-        raise unwritable(str(note), fault) from fault
 
 
 def gone() -> Iterator[str]:

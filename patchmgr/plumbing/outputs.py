@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from patchmgr.errors import UsageError
-from patchmgr.plumbing.durable import BESIDE, replace_file, synced, unwritable, written_beside
+from patchmgr.plumbing.durable import BESIDE, replace_file, synced, writes, written_beside
 
 
 def refresh_folder(
@@ -20,7 +20,7 @@ def refresh_folder(
     Raises PatchmgrError "usage" if `is_ours` is false for the name of an entry in the folder.
     """
     check_ours(place, is_ours=is_ours)
-    try:
+    with writes(str(place), left="some files were written; run the command again"):
         for path, content in files.items():
             target = place / path
             target.parent.mkdir(parents=True, exist_ok=True)
@@ -33,10 +33,6 @@ def refresh_folder(
                 shutil.rmtree(left)
             else:
                 left.unlink()
-    except OSError as fault:
-        raise unwritable(
-            str(place), fault, left="some files were written; run the command again"
-        ) from fault
 
 
 def check_ours(place: Path, *, is_ours: Callable[[str], bool]) -> None:
@@ -65,20 +61,16 @@ def read_named(path: Path, *, limit: int = -1) -> bytes:
 
 def make_folder(folder: Path) -> None:
     """Make a folder for output and its missing parents; raise "unwritable" if that fails."""
-    try:
+    with writes(str(folder)):
         folder.mkdir(parents=True, exist_ok=True)
-    except OSError as fault:
-        raise unwritable(str(folder), fault) from fault
 
 
 def write_output(path: Path, content: bytes) -> None:
     """Write a file by renaming a temporary file; write a special or hard-linked file in place."""
     found = path.lstat() if os.path.lexists(path) else None
     if found is not None and (not stat.S_ISREG(found.st_mode) or found.st_nlink > 1):
-        try:
+        with writes(str(path)):
             path.write_bytes(content)
-        except OSError as fault:
-            raise unwritable(str(path), fault) from fault
         return
     with written_beside(path) as beside:
         Path(beside).write_bytes(content)

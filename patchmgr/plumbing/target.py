@@ -41,6 +41,7 @@ from patchmgr.plumbing.durable import (
     uninterrupted,
     unwritable,
     write_synced,
+    writes,
 )
 from patchmgr.plumbing.journal import is_decided
 from patchmgr.plumbing.work_tree import WorkFile, WorkTree
@@ -313,9 +314,7 @@ class Target:
     @uninterrupted()
     def replace(self, exchange: Exchange) -> None:
         """Make the whole change, or change nothing if something cannot be written."""
-        journal = _planned(self.tree, exchange)
-        self._stage_or_drop(exchange, journal, "moving")
-        self._refuse_saved(journal)
+        journal = self._staged(exchange, "moving")
         try:
             self._finish_now(journal)
         except (PatchmgrError, KeyboardInterrupt) as fault:
@@ -335,10 +334,7 @@ class Target:
 
         `finish` moves the files once the journal of the workspace `decider` contains the token.
         """
-        journal = _planned(self.tree, exchange, decider=str(decider))
-        self._stage_or_drop(exchange, journal, "waiting")
-        self._refuse_saved(journal)
-        return journal.token
+        return self._staged(exchange, "waiting", str(decider)).token
 
     def finish(self, token: str) -> None:
         """Finish the change with this token: move its new files into place."""
@@ -352,21 +348,22 @@ class Target:
         if journal is not None:
             self._drop(journal)
 
-    def _stage_or_drop(self, exchange: Exchange, journal: PlannedExchange, phase: _Phase) -> None:
+    def _staged(self, exchange: Exchange, phase: _Phase, decider: str = "") -> PlannedExchange:
+        """Stage a change, and drop it if a file cannot be written or was saved meanwhile."""
+        journal = _planned(self.tree, exchange, decider=decider)
         try:
-            self._stage(exchange, journal, phase)
-        except (OSError, PatchmgrError, KeyboardInterrupt) as fault:
+            with writes(str(self.root)):
+                self._stage(exchange, journal, phase)
+        except (PatchmgrError, KeyboardInterrupt):
             self._drop(journal)
-            if isinstance(fault, OSError):
-                raise unwritable(str(self.root), fault) from fault
             raise
+        self._refuse_saved(journal)
+        return journal
 
     def _finish_now(self, journal: PlannedExchange, *, is_fresh: bool = True) -> None:
-        try:
+        left = "some files were written; the next run of this command finishes the change"
+        with writes(str(self.root), left=left):
             self._finish(journal, is_fresh=is_fresh)
-        except OSError as fault:
-            left = "some files were written; the next run of this command finishes the change"
-            raise unwritable(str(self.root), fault, left=left) from fault
 
     def _stage(self, exchange: Exchange, journal: PlannedExchange, phase: _Phase) -> None:
         """Write each new file next to the one that it replaces, then write the journal."""
