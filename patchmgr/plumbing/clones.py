@@ -13,7 +13,7 @@ from msgspec import Struct
 from patchmgr.errors import PatchmgrError, UsageError
 from patchmgr.formats.shown import typed
 from patchmgr.model.ids import ZERO_ID
-from patchmgr.model.patch import Author
+from patchmgr.model.patch import COMMITTER_EMAIL, COMMITTER_NAME, Author
 from patchmgr.model.snapshot import Entry
 from patchmgr.plumbing import git_process
 from patchmgr.plumbing.conversion import Conversion
@@ -63,8 +63,7 @@ class Clone(Struct, frozen=True, dict=True):
     def checked_out(self) -> tuple[str, ...]:
         """Return the full names of the branches that are checked out in any work tree."""
         git_process.require_git("writing to a clone")
-        printed = git_process.ask(self.git_dir, "worktree", "list", "--porcelain", "-z")
-        fields = printed.split("\0")
+        fields = git_process.fields(self.git_dir, "worktree", "list", "--porcelain", "-z")
         return tuple(f.removeprefix("branch ") for f in fields if f.startswith("branch "))
 
     def head(self) -> str:
@@ -76,9 +75,7 @@ class Clone(Struct, frozen=True, dict=True):
 
     def branch(self) -> str | None:
         """Return the full name of the branch that is checked out, or None if HEAD is detached."""
-        asked = ["symbolic-ref", "--quiet", "HEAD"]
-        _, found = git_process.run(asked, git_dir=self.private, cwd=self.root, good=(0, 1))
-        return git_process.text(found).strip("\n") or None
+        return git_process.answer(self.private, "symbolic-ref", "--quiet", "HEAD")
 
     def unfinished(self) -> str | None:
         """Return the git operation that is in progress, such as "a merge", or None."""
@@ -143,10 +140,11 @@ class Clone(Struct, frozen=True, dict=True):
 
     def move_head(self, old: str, new: str) -> None:
         """Move the checked-out branch, or a detached HEAD, from one commit to another."""
-        env = {"GIT_COMMITTER_NAME": "patchmgr", "GIT_COMMITTER_EMAIL": "patchmgr@localhost"}
+        env = git_process.clean_environment(
+            {"GIT_COMMITTER_NAME": COMMITTER_NAME, "GIT_COMMITTER_EMAIL": COMMITTER_EMAIL}
+        )
         arguments = ["update-ref", "-m", "patchmgr", "HEAD", new, old]
-        clean = git_process.clean_environment(env)
-        git_process.output(arguments, git_dir=self.private, cwd=self.root, env=clean)
+        git_process.output(arguments, git_dir=self.private, cwd=self.root, env=env)
 
     def refresh(self) -> None:
         """Refresh the index, as `git update-index --refresh` does."""
@@ -201,9 +199,8 @@ class Clone(Struct, frozen=True, dict=True):
 
 def missing_objects(git_dir: Path, ends: str) -> set[str]:
     """Return the objects reachable from `ends` (rev-list arguments) that a repository lacks."""
-    asked = ["rev-list", "--objects", "--missing=print", "--stdin"]
-    listed = git_process.output(asked, git_dir=git_dir, data=ends.encode())
-    rows = git_process.lines(git_process.text(listed))
+    asked = ("rev-list", "--objects", "--missing=print", "--stdin")
+    rows = git_process.lines(git_process.ask(git_dir, *asked, data=ends.encode()))
     return {line[1:] for line in rows if line.startswith("?")}
 
 
@@ -263,7 +260,7 @@ def find_git_dir(folder: Path) -> Path:
 
     Raises PatchmgrError "usage" if there is no such repository.
     """
-    return _git_dir(folder, _DIRECTORIES[0])
+    return Path(*_paths(folder, "--git-common-dir"))
 
 
 def private_git_dir(folder: Path) -> Path:
@@ -271,42 +268,33 @@ def private_git_dir(folder: Path) -> Path:
 
     Raises PatchmgrError "usage" if there is no such repository.
     """
-    return _git_dir(folder, _DIRECTORIES[1])
-
-
-def _git_dir(folder: Path, which: str) -> Path:
-    _check_folder(folder)
-    git_dir, form = _ask_paths(folder, which, _FORM)
-    _refuse_form(folder, form)
-    return Path(git_dir)
-
-
-def _check_folder(folder: Path) -> None:
-    if not folder.is_dir():
-        raise UsageError(f"there is no folder {folder}")
-
-
-def _refuse_form(folder: Path, form: str) -> None:
-    if form != "sha1":
-        message = f"{folder} uses SHA-256 object ids, but patchmgr supports only SHA-1"
-        raise PatchmgrError("git", message)
+    return Path(*_paths(folder, "--absolute-git-dir"))
 
 
 def _repository(folder: Path) -> tuple[Path, Path, Path | None]:
     """Return the shared git directory, the private one, and the top of the work tree, if any."""
-    _check_folder(folder)
     try:
-        *found, top, form = _ask_paths(folder, *_DIRECTORIES, "--show-toplevel", _FORM)
+        *found, top = _paths(folder, *_DIRECTORIES, "--show-toplevel")
     except PatchmgrError as fault:
         if fault.kind != "git":
             raise
-        *found, is_bare, form = _ask_paths(folder, *_DIRECTORIES, "--is-bare-repository", _FORM)
+        *found, is_bare = _paths(folder, *_DIRECTORIES, "--is-bare-repository")
         if is_bare != "true" and not Path(found[1]).samefile(folder):
             raise
         top = ""
-    _refuse_form(folder, form)
     git_dir, private = map(Path, found)
     return git_dir, private, Path(top) if top else None
+
+
+def _paths(folder: Path, *questions: str) -> list[str]:
+    """Ask git about the repository around a folder; refuse one whose ids are not SHA-1."""
+    if not folder.is_dir():
+        raise UsageError(f"there is no folder {folder}")
+    *paths, form = _ask_paths(folder, *questions, _FORM)
+    if form != "sha1":
+        message = f"{folder} uses SHA-256 object ids, but patchmgr supports only SHA-1"
+        raise PatchmgrError("git", message)
+    return paths
 
 
 @cache

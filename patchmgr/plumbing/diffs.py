@@ -33,8 +33,8 @@ def changed_files(git_dir: Path, old: str, new: str) -> Versions:
 
 def changed_paths(git_dir: Path, old: str, new: str) -> tuple[str, ...]:
     """Return the paths of all files that are added, deleted or changed between two states."""
-    arguments = ["diff-tree", "-r", "-z", "--name-only", "--no-renames", old, new]
-    return tuple(git_process.ask(git_dir, *arguments).split("\0")[:-1])
+    options = ("-r", "-z", "--name-only", "--no-renames")
+    return tuple(git_process.fields(git_dir, "diff-tree", *options, old, new))
 
 
 def readable_files(
@@ -149,8 +149,8 @@ def release_changes(
     printed = ""
     for old, new in pairwise(last):
         arguments = ["--literal-pathspecs", *_with_drivers(scratch), "diff", *_LOOK, old, new]
-        diff = git_process.output([*arguments, "--", *paths], git_dir=git_dir)
-        printed += f"{_RECORD}{new}\n{git_process.text(diff)}"
+        diff = git_process.ask(git_dir, *arguments, "--", *paths)
+        printed += f"{_RECORD}{new}\n{diff}"
     return len(last) - 1, _headed(printed)
 
 
@@ -169,7 +169,7 @@ def recent_changes(
     """
     try:
         line = ["rev-list", "--first-parent", "--count", f"--max-count={WINDOW + 1}", commit, "--"]
-        window = int(git_process.output(line, git_dir=git_dir)) - 1
+        window = int(git_process.ask(git_dir, *line)) - 1
         if window < 1:
             return None
         arguments = [
@@ -249,9 +249,8 @@ def _diffs_in(printed: bytes, commits: Sequence[str]) -> dict[str, bytes]:
 
 def tree_diff(git_dir: Path, old: str, new: str) -> bytes:
     """Return the diff between two trees or commits, with binary files as git binary patches."""
-    return git_process.output(
-        ["diff-tree", "-r", "-p", "--binary", *DIFF_FORM, old, new], git_dir=git_dir
-    )
+    arguments = ["diff-tree", "-r", "-p", "--binary", *DIFF_FORM, old, new]
+    return git_process.output(arguments, git_dir=git_dir)
 
 
 def diff_of_paths(git_dir: Path, old: str, new: str, paths: Sequence[str]) -> str:
@@ -304,7 +303,6 @@ def last_authors(git_dir: Path, old: str, new: str, paths: Collection[str]) -> t
         spans = [f"-L{max(first, 1)},+{max(count, 1)}" for first, count, _, _ in hunks]
         if path in paths:
             arguments = ["blame", "--line-porcelain", *spans, old, "--", path]
-            code, printed = git_process.run(arguments, git_dir=git_dir, good=(0, 128))
-            lines = [] if code else git_process.text(printed).split("\n")
+            lines = (git_process.answer(git_dir, *arguments, good=(0, 128)) or "").split("\n")
             names.update(x.removeprefix("author ") for x in lines if x.startswith("author "))
     return tuple(name for name, _ in names.most_common())

@@ -132,18 +132,13 @@ def _by_author(revisions: Sequence[str], repository: Path) -> dict[bytes, tuple[
 def merge_again(scratch: Scratch, past: PastMerge) -> Iterator[Clash]:
     """Repeat a past merge with git, and yield a Clash for each path that conflicts."""
     git_process.require_git("repeating a merge")
-    arguments = ["merge-tree", "--write-tree", "-z", "--no-messages"]
-    theirs = past.theirs
+    ours, theirs = past.ours, past.theirs
     if past.base is not None:
         # git 2.39 has no --merge-base, so merge two commits that have these trees, and whose parent
         # is the base.
-        ours = _on(scratch, past.ours, past.base)
-        theirs = _on(scratch, past.theirs, past.base)
-    else:
-        ours = past.ours
-    code, printed = git_process.run(
-        [*arguments, ours, theirs], git_dir=scratch.git_dir, good=(0, 1)
-    )
+        ours, theirs = (_on(scratch, side, past.base) for side in (ours, theirs))
+    arguments = ["merge-tree", "--write-tree", "-z", "--no-messages", ours, theirs]
+    code, printed = git_process.run(arguments, git_dir=scratch.git_dir, good=(0, 1))
     if code == 0:
         return
     made = scratch.tree(past.made)
@@ -159,9 +154,9 @@ def merge_again(scratch: Scratch, past: PastMerge) -> Iterator[Clash]:
 
 def merged_tree(git_dir: Path, ours: str, theirs: str) -> str | None:
     """Return the tree id of the merge that git makes of two commits, or None if they conflict."""
-    arguments = ["merge-tree", "--write-tree", "-z", "--no-messages", ours, theirs]
-    code, printed = git_process.run(arguments, git_dir=git_dir, good=(0, 1))
-    return None if code else git_process.text(printed).partition("\0")[0]
+    options = ("--write-tree", "-z", "--no-messages")
+    printed = git_process.answer(git_dir, "merge-tree", *options, ours, theirs)
+    return None if printed is None else printed.partition("\0")[0]
 
 
 def _on(scratch: Scratch, commit: str, base: str) -> str:
@@ -257,8 +252,7 @@ def commit_dates(git_dir: Path, *revisions: str, form: str = "%ci") -> dict[str,
     # --no-walk applies to single commits only; git still walks a range.
     arguments = ["rev-list", "--no-walk", "--no-commit-header", f"--format=%H {form}", "--stdin"]
     printed = git_process.ask(git_dir, *arguments, data=git_process.words(revisions))
-    rows = (line.partition(" ") for line in printed.splitlines())
-    return {commit: date for commit, _, date in rows}
+    return dict(line.split(" ", 1) for line in printed.splitlines())
 
 
 def tree_named(git_dir: Path, name: str) -> str:
@@ -286,9 +280,8 @@ def find_stack(repository: Path, branch: str | None) -> tuple[Path, Stack]:
 
 
 def _checked_out(repository: Path) -> str:
-    code, printed = git_process.run(
-        ["symbolic-ref", "--quiet", "--short", "HEAD"], cwd=repository, good=(0, 1, 128)
-    )
+    asked = ["symbolic-ref", "--quiet", "--short", "HEAD"]
+    code, printed = git_process.run(asked, cwd=repository, good=(0, 1, 128))
     if code:
         message = f"{repository} has no branch checked out"
         raise UsageError(message, "name the branch: --stgit REPO BRANCH")
@@ -355,8 +348,7 @@ def newest(git_dir: Path, commits: Sequence[str]) -> tuple[str, ...]:
     """Return the commits in the list that are not ancestors of another commit in it."""
     if len(set(commits)) == 1:
         return (commits[0],)
-    printed = git_process.output(["merge-base", "--independent", *commits], git_dir=git_dir)
-    return tuple(printed.decode().split())
+    return tuple(git_process.ask(git_dir, "merge-base", "--independent", *commits).split())
 
 
 def parents_of(git_dir: Path, commit: str) -> list[str]:

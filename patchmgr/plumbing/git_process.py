@@ -209,6 +209,11 @@ def answer(git_dir: Path, *arguments: str, good: Collection[int] = (0, 1)) -> st
     return None if code else text(printed).strip("\n")
 
 
+def fields(git_dir: Path, *arguments: str, data: bytes = b"") -> list[str]:
+    """Run git on a repository as `output` does, and return what it prints, each ended by a NUL."""
+    return ask(git_dir, *arguments, data=data).split("\0")[:-1]
+
+
 def settings(
     pattern: str, *, git_dir: Path | None = None, cwd: Path | None = None
 ) -> Iterator[tuple[str, str | None]]:

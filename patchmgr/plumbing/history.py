@@ -135,15 +135,15 @@ class GitHistory(Struct, frozen=True, dict=True):
             return commit_of_pull(self.git_dir, self.base, self.target, named.pull)
         if named.commit is None:
             return None
-        arguments = ["rev-list", "--no-walk", "--format=%s", f"{named.commit}^{{commit}}", "--"]
-        code, printed = git_process.run(arguments, git_dir=self.git_dir, good=(0, 128))
-        if code:
+        asked = ("rev-list", "--no-walk", "--format=%s", f"{named.commit}^{{commit}}", "--")
+        printed = git_process.answer(self.git_dir, *asked, good=(0, 128))
+        if printed is None:
             return None
-        head, _, subject = git_process.text(printed).partition("\n")
+        head, _, subject = printed.partition("\n")
         commit = head.removeprefix("commit ")
         inside = is_ancestor(self.git_dir, commit, self.target)
         inside = inside and not is_ancestor(self.git_dir, commit, self.base)
-        return (commit, subject.rstrip("\n")) if inside else None
+        return (commit, subject) if inside else None
 
     def distance(self) -> tuple[int, int]:
         """Return how many commits only the target contains, and how many only the base contains."""
@@ -153,14 +153,14 @@ class GitHistory(Struct, frozen=True, dict=True):
     def _counts(self) -> tuple[int, int]:
         ends = f"{self.base}...{self.target}"
         arguments = ["rev-list", "--count", "--left-right", ends, "--"]
-        back, count = git_process.output(arguments, git_dir=self.git_dir).split()
+        back, count = git_process.ask(self.git_dir, *arguments).split()
         return int(count), int(back)
 
 
 def merged_by(git_dir: Path, base: str, target: str) -> dict[str, str]:
     """Map each merged commit from base to target to the first-parent merge that brought it in."""
-    printed = git_process.output(["rev-list", "--parents", f"^{base}", target], git_dir=git_dir)
-    parents = {commit: rest for commit, *rest in map(str.split, printed.decode().splitlines())}
+    printed = git_process.ask(git_dir, "rev-list", "--parents", f"^{base}", target)
+    parents = {commit: rest for commit, *rest in map(str.split, printed.splitlines())}
     line, here = dict[str, str](), target
     while here in parents:
         line[here] = here
@@ -178,8 +178,8 @@ def merged_by(git_dir: Path, base: str, target: str) -> dict[str, str]:
 
 def commit_facts(git_dir: Path, commit: str) -> tuple[str, str, str]:
     """Return the subject, author and date (`2024-01-31`) of a commit."""
-    arguments = ["log", "-1", "--no-color", "--format=%an%n%cs%n%s", commit, "--"]
-    printed = git_process.ask(git_dir, *arguments)
+    options = ("-1", "--no-color", "--format=%an%n%cs%n%s")
+    printed = git_process.ask(git_dir, "log", *options, commit, "--")
     author, date, subject = printed.rstrip("\n").split("\n", 2)
     return subject, author, date
 

@@ -122,7 +122,7 @@ def _renamed(
     if not gone:
         return {}
     line = ["diff-tree", "-r", "-z", "--name-only", "--no-renames", "--diff-filter=A"]
-    added = git_process.ask(scratch.git_dir, *line, base.id, onto.id).split("\0")[:-1]
+    added = git_process.fields(scratch.git_dir, *line, base.id, onto.id)
     old = {p: e for p in gone if (e := base.entry(p)) is not None and e.mode in FILE_MODES}
     fit = (path for path in added if refusal(path) is None)
     new = {p: e for p in fit if (e := onto.entry(p)) is not None and e.mode in FILE_MODES}
