@@ -5,18 +5,18 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any, Literal
 
-import msgspec
 from msgspec import Struct, to_builtins
 from msgspec.structs import replace
 
 from patchmgr.errors import PatchmgrError
 from patchmgr.formats.paths import check_path, read_path, written_path
-from patchmgr.formats.toml_text import converted, read_toml, written_toml
+from patchmgr.formats.toml_text import TomlFile
 from patchmgr.model.audit import Accepted
 from patchmgr.model.decision import Decision, Ruling
 
 ACCEPTED = "conflicts/accepted.toml"
 MAX_FILE = 4 * 1024 * 1024
+_ACCEPTED = TomlFile("bad-accepted", ACCEPTED, MAX_FILE)
 
 
 class _AcceptedDocument(Struct, frozen=True, forbid_unknown_fields=True):
@@ -26,8 +26,7 @@ class _AcceptedDocument(Struct, frozen=True, forbid_unknown_fields=True):
 
 def parse_accepted(raw: bytes) -> tuple[Accepted, ...]:
     """Parse the file of accepted findings; raise a "bad-accepted" error if it is malformed."""
-    table = read_toml(raw, kind="bad-accepted", what=ACCEPTED, limit=MAX_FILE)
-    return converted(table, _AcceptedDocument, kind="bad-accepted", what=f"{ACCEPTED}:").accepted
+    return _ACCEPTED.read(raw, _AcceptedDocument).accepted
 
 
 def write_accepted(accepted: Iterable[Accepted]) -> bytes | None:
@@ -35,8 +34,7 @@ def write_accepted(accepted: Iterable[Accepted]) -> bytes | None:
     rows = sorted({one.id: one for one in accepted}.values(), key=lambda one: one.id)
     if not rows:
         return None
-    table = msgspec.to_builtins(_AcceptedDocument(1, tuple(rows)))
-    raw = written_toml(table, kind="bad-accepted", what=ACCEPTED)
+    raw = _ACCEPTED.write(to_builtins(_AcceptedDocument(1, tuple(rows))))
     parse_accepted(raw)
     return raw
 
@@ -44,6 +42,7 @@ def write_accepted(accepted: Iterable[Accepted]) -> bytes | None:
 DECISIONS = "conflicts/decisions.toml"
 FORMAT = 1
 _KIND = "bad-decisions"
+_DECISIONS = TomlFile(_KIND, DECISIONS, MAX_FILE)
 
 
 class _Document(Struct, frozen=True, forbid_unknown_fields=True):
@@ -53,9 +52,8 @@ class _Document(Struct, frozen=True, forbid_unknown_fields=True):
 
 def parse_decisions(raw: bytes) -> tuple[Decision, ...]:
     """Parse the file of decisions; raise a "bad-decisions" error if a decision is malformed."""
-    table = read_toml(raw, kind=_KIND, what=DECISIONS, limit=MAX_FILE)
-    rows = converted(table, _Document, kind=_KIND, what=f"{DECISIONS}:").decision
-    return tuple(_read(row, f"{DECISIONS}: decision {n}") for n, row in enumerate(rows, 1))
+    rows = _DECISIONS.read(raw, _Document).decision
+    return tuple(_read(row, f"decision {n}") for n, row in enumerate(rows, 1))
 
 
 def write_decisions(decisions: Iterable[Decision]) -> bytes:
@@ -63,7 +61,7 @@ def write_decisions(decisions: Iterable[Decision]) -> bytes:
     content: dict[str, Any] = {"format": FORMAT}
     if tables := [_written(decision) for decision in sorted(set(decisions), key=_order)]:
         content["decision"] = tables
-    raw = written_toml(content, kind=_KIND, what=DECISIONS)
+    raw = _DECISIONS.write(content)
     parse_decisions(raw)
     return raw
 
@@ -73,8 +71,8 @@ def _order(d: Decision) -> tuple[object, ...]:
     return (d.series, d.patch, d.change, d.passages, d.ruling.value, *tail)
 
 
-def _read(table: Any, where: str) -> Decision:
-    decision = converted(table, Decision, kind=_KIND, what=where)
+def _read(table: Any, key: str) -> Decision:
+    decision, where = _DECISIONS.convert(table, Decision, key), f"{DECISIONS}: {key}"
     if any(passage.lines and not passage.digest for passage in decision.passages):
         raise PatchmgrError(_KIND, f"{where}: a passage with `lines` needs a `digest`")
     if not decision.passages and (decision.commit is None or decision.ruling is Ruling.ABSORBED):

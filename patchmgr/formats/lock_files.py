@@ -5,16 +5,15 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Mapping
-from functools import partial
 from typing import Any, Literal
 
 from msgspec import Struct, field, structs
 
 from patchmgr.errors import PatchmgrError
-from patchmgr.formats import toml_text
 from patchmgr.formats.git_urls import url_problem
 from patchmgr.formats.paths import check_path
 from patchmgr.formats.shown import shown
+from patchmgr.formats.toml_text import TomlFile
 from patchmgr.model.upstream import LOCK_FORMAT, Lock, Pin, SeriesRecord, Upstream, Word
 
 MAX_LOCK = 4 * 1024 * 1024
@@ -23,7 +22,7 @@ MAX_DEPTH = 20
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
 _FILE = "upstream.lock"
-_converted = partial(toml_text.converted, kind="bad-lock")
+_LOCK = TomlFile("bad-lock", _FILE, MAX_LOCK)
 
 
 class _Document(Struct, frozen=True, forbid_unknown_fields=True):
@@ -58,13 +57,13 @@ def check_name(text: str, *, what: str, kind: str = "bad-lock") -> str:
 
 def parse_lock(raw: bytes) -> Lock:
     """Parse upstream.lock; if it is malformed, raise a "bad-lock" error that names the key."""
-    top = toml_text.read_toml(raw, kind="bad-lock", what=_FILE, limit=MAX_LOCK)
+    top = _LOCK.parse(raw)
     number = top.get("format")
     if type(number) is int and number > LOCK_FORMAT:
         problem = f"{_FILE} has format {number} and was written by a newer patchmgr"
         hint = f"install a newer patchmgr; this one reads format {LOCK_FORMAT}"
         raise PatchmgrError("bad-lock", problem, hint)
-    document = _converted(top, _Document, what=f"{_FILE}:")
+    document = _LOCK.convert(top, _Document)
     upstreams = {name: _upstream(name, table) for name, table in sorted(document.upstream.items())}
     series = {name: _series(name, table) for name, table in sorted(document.series.items())}
     _check_references(upstreams, series)
@@ -78,7 +77,7 @@ def write_lock(lock: Lock) -> bytes:
         content["upstream"] = {name: _table(each) for name, each in lock.upstreams.items()}
     if lock.series:
         content["series"] = {name: _table(each) for name, each in lock.series.items()}
-    raw = toml_text.written_toml(_sorted(content, _FILE), kind="bad-lock", what=_FILE)
+    raw = _LOCK.write(_sorted(content))
     parse_lock(raw)
     return raw
 
@@ -91,25 +90,26 @@ def _table(value: Upstream | SeriesRecord | Pin) -> dict[str, Any]:
 
 
 def _upstream(name: str, table: Any) -> Upstream:
-    where = f"{_FILE}: upstream.{check_name(name, what=f'{_FILE}: upstream')}"
-    row = _converted(table, _Upstream, what=where)
+    key = f"upstream.{check_name(name, what=f'{_FILE}: upstream')}"
+    row = _LOCK.convert(table, _Upstream, key)
     if not getattr(row, row.track):
-        raise _fault(f"{where}.{row.track}", "is missing")
+        raise _LOCK.fault("is missing", f"{key}.{row.track}")
     problem = None if row.git is None else url_problem(row.git)
     if problem is not None:
-        raise _fault(f"{where}.git", problem)
+        raise _LOCK.fault(problem, f"{key}.git")
     return Upstream(name, *structs.astuple(row))
 
 
 def _series(name: str, table: Any) -> SeriesRecord:
-    where = f"{_FILE}: series.{check_name(name, what=f'{_FILE}: series')}"
-    row = _converted(table, _Series, what=where)
-    pin = _converted(row.pin, Pin, what=f"{where}.pin")
+    key = f"series.{check_name(name, what=f'{_FILE}: series')}"
+    row = _LOCK.convert(table, _Series, key)
+    pin = _LOCK.convert(row.pin, Pin, f"{key}.pin")
     if (pin.archive is None) != (pin.sha256 is None):
-        raise _fault(f"{where}.pin.{'sha256' if pin.archive else 'archive'}", "is missing")
-    if pin.archive is not None and "/" in check_path(pin.archive, what=f"{where}.pin.archive"):
-        raise _fault(f"{where}.pin.archive", "must be a file name")
-    result = _sorted(row.result, f"{where}.result")
+        raise _LOCK.fault("is missing", f"{key}.pin.{'sha256' if pin.archive else 'archive'}")
+    what = f"{_FILE}: {key}.pin.archive"
+    if pin.archive is not None and "/" in check_path(pin.archive, what=what):
+        raise _LOCK.fault("must be a file name", f"{key}.pin.archive")
+    result = _sorted(row.result, f"{key}.result")
     return SeriesRecord(name, row.upstream, pin, row.on, result)
 
 
@@ -119,35 +119,31 @@ def _check_references(
     """Raise "bad-lock" if a series has an unknown upstream, or an unknown or circular stack."""
     grounded: set[str] = set()
     for record in series.values():
-        where = f"{_FILE}: series.{record.name}"
+        key = f"series.{record.name}"
         if record.upstream not in upstreams:
             problem = f"names {shown(record.upstream)}, which is not an upstream"
-            raise _fault(f"{where}.upstream", problem)
+            raise _LOCK.fault(problem, f"{key}.upstream")
         walked, name = {record.name}, record.on
         while name is not None and name not in grounded:
             if name not in series:
-                raise _fault(f"{where}.on", f"leads to {shown(name)}, which is not a series")
+                raise _LOCK.fault(f"leads to {shown(name)}, which is not a series", f"{key}.on")
             if name in walked:
-                raise _fault(f"{where}.on", "makes the series depend on itself")
+                raise _LOCK.fault("makes the series depend on itself", f"{key}.on")
             walked.add(name)
             name = series[name].on
         grounded |= walked
 
 
-def _sorted(value: Any, where: str, depth: int = 0) -> Any:
+def _sorted(value: Any, at: str = "", depth: int = 0) -> Any:
     """Return a value with the keys of its tables sorted; raise if TOML has no such value."""
     if depth > MAX_DEPTH:
-        raise _fault(where, "is nested too deeply")
+        raise _LOCK.fault("is nested too deeply", at)
     if isinstance(value, Mapping):
         keys = sorted(key for key in value if isinstance(key, str))
         if len(keys) == len(value):
-            return {key: _sorted(value[key], where, depth + 1) for key in keys}
+            return {key: _sorted(value[key], at, depth + 1) for key in keys}
     elif isinstance(value, (list, tuple)):
-        return [_sorted(item, where, depth + 1) for item in value]
+        return [_sorted(item, at, depth + 1) for item in value]
     elif isinstance(value, (str, bool, int)) or (isinstance(value, float) and math.isfinite(value)):
         return value
-    raise _fault(where, f"contains a value of type {type(value).__name__}")
-
-
-def _fault(where: str, problem: str) -> PatchmgrError:
-    return PatchmgrError("bad-lock", f"{where} {problem}", toml_text.MENDING)
+    raise _LOCK.fault(f"contains a value of type {type(value).__name__}", at)

@@ -9,13 +9,12 @@ import re
 from collections.abc import Mapping
 from typing import Annotated, Final, Literal
 
-import msgspec
-from msgspec import Meta, Struct
+from msgspec import Meta, Struct, to_builtins
 
 from patchmgr.errors import PatchmgrError
 from patchmgr.formats.paths import check_path, read_path, written_path
 from patchmgr.formats.shown import shown
-from patchmgr.formats.toml_text import converted, read_toml, written_toml
+from patchmgr.formats.toml_text import TomlFile
 from patchmgr.model.operation import Commit
 from patchmgr.model.recorded_conflict import Origin, Recorded, RecordKind, Resolution, Source
 
@@ -59,14 +58,12 @@ class _Source(Struct, frozen=True, forbid_unknown_fields=True):
 def write_source(source: Source) -> bytes:
     """Return the file source.toml, which records where pulled resolutions come from."""
     told = _Source(FORMAT, written_path(source.place), source.commit)
-    return written_toml(msgspec.to_builtins(told, order="sorted"), kind=_KIND, what=SOURCE)
+    return TomlFile(_KIND, SOURCE, MAX_META).write(to_builtins(told, order="sorted"))
 
 
 def parse_source(name: str, raw: bytes) -> Source:
     """Parse the source.toml in the folder `name`; raise a "bad-conflict" error if malformed."""
-    what = f"{PULLED}/{shown(name)}/{SOURCE}"
-    table = read_toml(raw, kind=_KIND, what=what, limit=MAX_META)
-    told = converted(table, _Source, kind=_KIND, what=f"{what}:")
+    told = TomlFile(_KIND, f"{PULLED}/{shown(name)}/{SOURCE}", MAX_META).read(raw, _Source)
     return Source(name, read_path(told.place), told.commit)
 
 
@@ -98,11 +95,7 @@ def write_recorded(recorded: Recorded) -> dict[str, bytes | None]:
         rests_on=() if solved is None else solved.rests_on,
     )
     files: dict[str, bytes | None] = {
-        META: written_toml(
-            msgspec.to_builtins(meta, order="sorted"),
-            kind=_KIND,
-            what=f"{CONFLICTS}/{recorded.id}/{META}",
-        ),
+        META: _meta_file(recorded.id).write(to_builtins(meta, order="sorted")),
         "base": recorded.base,
         "ours": recorded.ours,
         "theirs": recorded.theirs,
@@ -119,10 +112,8 @@ def parse_recorded(name: str, files: Mapping[str, bytes]) -> Recorded:
     for file, raw in files.items():
         if len(raw) > size_limit(file):
             raise fault(name, f"{file} is larger than {size_limit(file)} bytes")
-    what = f"{CONFLICTS}/{name}/{META}"
     try:
-        table = read_toml(files.get(META, b""), kind=_KIND, what=what, limit=MAX_META)
-        meta = converted(table, _Meta, kind=_KIND, what=f"{what}:")
+        meta = _meta_file(name).read(files.get(META, b""), _Meta)
     except PatchmgrError as bad:
         raise PatchmgrError(_KIND, bad.message, *bad.hints, *_forget(name)) from bad
     path = read_path(meta.path)
@@ -141,6 +132,10 @@ def parse_recorded(name: str, files: Mapping[str, bytes]) -> Recorded:
     if reason is not None:
         raise fault(name, reason)
     return recorded
+
+
+def _meta_file(name: str) -> TomlFile:
+    return TomlFile(_KIND, f"{CONFLICTS}/{name}/{META}", MAX_META)
 
 
 def _resolution(name: str, meta: _Meta, content: bytes | None) -> Resolution | None:

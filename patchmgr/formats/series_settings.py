@@ -4,17 +4,16 @@ from __future__ import annotations
 
 import re
 from contextlib import suppress
-from functools import partial
 from typing import Annotated, Any, Literal, get_args
 
 from msgspec import Meta, Struct, field
 from msgspec.structs import replace
 
 from patchmgr.errors import PatchmgrError
-from patchmgr.formats import toml_text
 from patchmgr.formats.paths import check_path
 from patchmgr.formats.regexes import RegexError, compile_regex
 from patchmgr.formats.shown import shown
+from patchmgr.formats.toml_text import TomlFile
 from patchmgr.model.settings import EXPERIMENTAL, CheckCommand, Claim, SeriesSettings
 
 _PATHS = "paths"
@@ -41,8 +40,7 @@ class PathMap(Struct, frozen=True):
 
 def parse_path_map(raw: bytes) -> PathMap:
     """Parse `[paths]` of a series.toml; raise "broken-workspace" if it is malformed."""
-    top = toml_text.read_toml(raw, kind="broken-workspace", what="series.toml", limit=MAX_SETTINGS)
-    table = top.get(_PATHS, {})
+    table = TomlFile("broken-workspace", "series.toml", MAX_SETTINGS).parse(raw).get(_PATHS, {})
     if not isinstance(table, dict):
         raise PatchmgrError("broken-workspace", f"[{_PATHS}] of series.toml must be a table")
     return PathMap(tuple(_pair(source, place) for source, place in sorted(table.items())))
@@ -77,7 +75,6 @@ _DIGEST = re.compile(r"upstream|sha256:([0-9a-f]{64})")
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._+-]{0,99}")
 _Text = Annotated[str, Meta(pattern=r"^[^\0]+\Z")]
 _Texts = tuple[_Text, ...]
-_converted = partial(toml_text.converted, kind="bad-settings")
 
 
 class _Check(
@@ -114,17 +111,16 @@ class _Settings(Struct, frozen=True, forbid_unknown_fields=True, rename={"build_
 
 def parse_settings(raw: bytes, *, series: str) -> SeriesSettings:
     """Parse a series.toml; raise a "bad-settings" error that names a wrong or unknown key."""
-    what = f"series/{series}/series.toml"
+    file = TomlFile("bad-settings", f"series/{series}/series.toml", MAX_SETTINGS)
     try:
-        table = toml_text.read_toml(raw, kind="bad-settings", what=what, limit=MAX_SETTINGS)
-        top = _converted(table, _Settings, what=f"{what}:")
+        top = file.read(raw, _Settings)
         for kind, expressions in top.gates.items():
             for expression in expressions:
                 try:
                     compile_regex(expression)
                 except RegexError as fault:
                     problem = f"is not a regular expression: {fault}"
-                    raise _fault(f"{what}: gates.{kind}", problem) from fault
+                    raise file.fault(problem, f"gates.{kind}") from fault
         return SeriesSettings(
             top.subsystems,
             {str(kind): expressions for kind, expressions in top.gates.items()},
@@ -133,8 +129,8 @@ def parse_settings(raw: bytes, *, series: str) -> SeriesSettings:
             python=tuple(sorted((3, int(text[2:])) for text in top.check.python)),
             needs_sign_off=top.check.needs_sign_off,
             left_out=frozenset(top.check.without),
-            commands=tuple(_command(what, *item) for item in top.check.commands.items()),
-            claims=tuple(_claim(what, *item) for item in top.claims.items()),
+            commands=tuple(_command(file, *item) for item in top.check.commands.items()),
+            claims=tuple(_claim(file, *item) for item in top.claims.items()),
             confidence=top.confidence,
             trusted=top.trusted,
             build_env=top.build_env,
@@ -174,23 +170,19 @@ def with_renamed(raw: bytes, old: str, new: str, *, series: str) -> bytes:
     )
 
 
-def _command(what: str, name: str, table: Any) -> CheckCommand:
-    where = f"{what}: check.commands.{shown(name)}"
+def _command(file: TomlFile, name: str, table: Any) -> CheckCommand:
+    key = f"check.commands.{shown(name)}"
     if not _NAME.fullmatch(name):
-        raise _fault(where, "is not a valid name")
+        raise file.fault("is not a valid name", key)
     named = {**table, "name": name} if isinstance(table, dict) else table
-    return _converted(named, CheckCommand, what=where)
+    return file.convert(named, CheckCommand, key)
 
 
-def _claim(what: str, place: str, value: object) -> Claim:
+def _claim(file: TomlFile, place: str, value: object) -> Claim:
     path, _, symbol = place.partition("::")
     check_path(path, what="A claim's path")
     match = _DIGEST.fullmatch(value) if isinstance(value, str) else None
     if match is None:
         problem = 'must be "upstream", or "sha256:" followed by 64 digits'
-        raise _fault(f"{what}: claims.{shown(place)}", problem)
+        raise file.fault(problem, f"claims.{shown(place)}")
     return Claim(path, symbol or None, match[1])
-
-
-def _fault(where: str, problem: str) -> PatchmgrError:
-    return PatchmgrError("bad-settings", f"{where} {problem}", toml_text.MENDING)

@@ -8,6 +8,7 @@ from typing import Any, TypeVar
 
 import msgspec
 import tomli_w
+from msgspec import Struct
 
 from patchmgr.errors import PatchmgrError
 from patchmgr.formats.reader import merge_hints, split_lines
@@ -18,51 +19,67 @@ if sys.version_info >= (3, 11):
 else:  # pragma: no cover - Python 3.10 has no tomllib
     from tomli import loads
 
-__all__ = ["MENDING", "converted", "loads", "read_toml", "written_toml"]
+__all__ = ["TomlFile", "loads"]
 
-MENDING = "correct the file, or restore the committed version: git restore FILE"
+_MENDING = "correct the file, or restore the committed version: git restore FILE"
 
 T = TypeVar("T")
 _FIELD = re.compile(r"Object (?:contains )?(missing|unknown)(?: required)? field `(.*)`")
 
 
-def read_toml(raw: bytes, *, kind: str, what: str, limit: int) -> dict[str, Any]:
-    """Parse a TOML file; raise an error of `kind` about `what` if malformed or too large."""
-    if len(raw) > limit:
-        raise PatchmgrError(kind, f"{what} is larger than {limit} bytes")
-    try:
-        return loads(raw.decode())
-    except (ValueError, RecursionError) as fault:
-        hints = merge_hints(split_lines(raw)) or (MENDING,)
-        said = shown(str(fault))
-        if isinstance(fault, UnicodeDecodeError):
-            said = f"line {raw[: fault.start].count(10) + 1} is not UTF-8"
-        raise PatchmgrError(kind, f"{what} is not valid TOML: {said}", *hints) from fault
+class TomlFile(Struct, frozen=True):
+    """A TOML file that may be malformed: the kind of its errors, its name and its largest size."""
 
+    kind: str
+    name: str
+    limit: int
 
-def written_toml(table: dict[str, Any], *, kind: str, what: str) -> bytes:
-    """Return a TOML file with this table; raise an error of `kind` for text that is not UTF-8."""
-    try:
-        return tomli_w.dumps(table).encode()
-    except UnicodeEncodeError:
-        message = f"{what} cannot contain text that is not UTF-8"
-        raise PatchmgrError(kind, message) from None
+    def read(self, raw: bytes, form: type[T]) -> T:
+        """Parse the file and convert it to a value, or raise an error that names the wrong key."""
+        return self.convert(self.parse(raw), form)
 
+    def parse(self, raw: bytes) -> dict[str, Any]:
+        """Parse the file; raise an error if it is not TOML or too large."""
+        if len(raw) > self.limit:
+            raise PatchmgrError(self.kind, f"{self.name} is larger than {self.limit} bytes")
+        try:
+            return loads(raw.decode())
+        except (ValueError, RecursionError) as fault:
+            hints = merge_hints(split_lines(raw)) or (_MENDING,)
+            said = shown(str(fault))
+            if isinstance(fault, UnicodeDecodeError):
+                said = f"line {raw[: fault.start].count(10) + 1} is not UTF-8"
+            message = f"{self.name} is not valid TOML: {said}"
+            raise PatchmgrError(self.kind, message, *hints) from fault
 
-def converted(table: object, form: type[T], *, kind: str, what: str) -> T:
-    """Convert a table of printable strings, or raise an error of `kind` that begins with `what`."""
-    dot = " " if what.endswith(":") else "."
-    for key, value in table.items() if isinstance(table, dict) else ():
-        if isinstance(value, str) and not value.isprintable():
-            raise PatchmgrError(kind, shown(f"{what}{dot}{key} must be printable text"), MENDING)
-    try:
-        return msgspec.convert(table, form)
-    except msgspec.ValidationError as fault:
-        problem, _, place = str(fault).partition(" - at `$.")
-        key, field = place.removesuffix("`"), _FIELD.fullmatch(problem)
-        if field:
-            key, problem = f"{key}.{field[2]}".removeprefix("."), f" is {field[1]}"
-        else:
-            problem = f": {problem[0].lower()}{problem[1:]}".replace("`object", "`table")
-        where = f"{what}{dot}{key}" if key else what
-        raise PatchmgrError(kind, shown(where + problem), MENDING) from fault
+    def convert(self, table: object, form: type[T], at: str = "") -> T:
+        """Convert a table of printable strings to a value; `at` is the table's key in the file."""
+        above = f"{at}." if at else ""
+        for key, value in table.items() if isinstance(table, dict) else ():
+            if isinstance(value, str) and not value.isprintable():
+                message = shown(f"{self.name}: {above}{key} must be printable text")
+                raise PatchmgrError(self.kind, message, _MENDING)
+        try:
+            return msgspec.convert(table, form)
+        except msgspec.ValidationError as fault:
+            problem, _, place = str(fault).partition(" - at `$.")
+            key, field = place.removesuffix("`"), _FIELD.fullmatch(problem)
+            if field:
+                key, problem = f"{key}.{field[2]}".removeprefix("."), f" is {field[1]}"
+            else:
+                problem = f": {problem[0].lower()}{problem[1:]}".replace("`object", "`table")
+            where = f"{self.name}: {above}{key}" if key else f"{self.name}: {at}"
+            raise PatchmgrError(self.kind, shown(where + problem), _MENDING) from fault
+
+    def write(self, table: dict[str, Any]) -> bytes:
+        """Return the file with this content; raise an error for text that is not UTF-8."""
+        try:
+            return tomli_w.dumps(table).encode()
+        except UnicodeEncodeError:
+            message = f"{self.name} cannot contain text that is not UTF-8"
+            raise PatchmgrError(self.kind, message) from None
+
+    def fault(self, problem: str, key: str = "") -> PatchmgrError:
+        """Return the error for a problem with a key of the file, or with the whole file."""
+        where = f"{self.name}: {key}" if key else self.name
+        return PatchmgrError(self.kind, f"{where} {problem}", _MENDING)

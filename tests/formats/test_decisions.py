@@ -8,7 +8,6 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from patchmgr.errors import PatchmgrError
-from patchmgr.formats import decisions
 from patchmgr.formats.decisions import (
     MAX_FILE,
     parse_accepted,
@@ -141,10 +140,9 @@ def test_a_merge_conflict_in_the_file_is_named() -> None:
     assert caught.value.hints == ("resolve the merge conflict in the file",)
 
 
-def test_a_large_file_is_not_read(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(decisions, "MAX_FILE", 10)
-    with pytest.raises(PatchmgrError, match="larger than 10 bytes"):
-        parse_decisions(RAW)
+def test_a_large_file_is_not_read() -> None:
+    with pytest.raises(PatchmgrError, match=f"larger than {MAX_FILE} bytes"):
+        parse_decisions(RAW + b"#" * MAX_FILE)
 
 
 def test_what_could_not_be_read_again_is_not_written() -> None:
