@@ -13,10 +13,9 @@ from msgspec.structs import replace
 from patchmgr.errors import PatchmgrError, UsageError
 from patchmgr.formats.overlays import start_check
 from patchmgr.formats.shown import shown, typed
-from patchmgr.model.ids import blob_id
 from patchmgr.model.outcome import PatchOutcome
 from patchmgr.model.recorded_conflict import Recalled
-from patchmgr.model.snapshot import GITLINK, REGULAR, Entry
+from patchmgr.model.snapshot import GITLINK, REGULAR, Entry, blob_id
 from patchmgr.model.upstream import SeriesRecord
 from patchmgr.plumbing.applied import AppliedFile, Content, Record
 from patchmgr.plumbing.checkout import Checkout, FileStanding

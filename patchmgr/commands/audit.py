@@ -13,7 +13,7 @@ from patchmgr.engines.audit.rebased import AuditedUpstream, states_of
 from patchmgr.engines.audit.states import Files, States, Told, run_checks
 from patchmgr.engines.conflicts.decisions import identified
 from patchmgr.engines.series.fold import Overlay
-from patchmgr.model.ids import EMPTY_TREE
+from patchmgr.model.snapshot import EMPTY_TREE
 from patchmgr.plumbing.clones import private_git_dir
 from patchmgr.plumbing.diffs import changed_paths
 from patchmgr.plumbing.forks import tree_named

@@ -12,8 +12,8 @@ from patchmgr.commands.series import series_graph
 from patchmgr.engines.series.picking import SUFFIX, pick
 from patchmgr.errors import PatchmgrError, UsageError
 from patchmgr.formats.shown import shown, typed
-from patchmgr.model.ids import ZERO_ID, object_id
 from patchmgr.model.patch import COMMITTER_EMAIL, COMMITTER_NAME
+from patchmgr.model.snapshot import ZERO_ID, object_id
 from patchmgr.plumbing.clones import Clone, open_clone
 from patchmgr.plumbing.committing import (
     Mine,

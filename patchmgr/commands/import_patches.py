@@ -20,11 +20,10 @@ from patchmgr.formats.patch_files import parse_listed
 from patchmgr.formats.rewriting import with_places
 from patchmgr.formats.series_files import with_ended_lines, write_series
 from patchmgr.formats.shown import shown, typed
-from patchmgr.model.ids import EMPTY_BLOB
 from patchmgr.model.patch import Patch
 from patchmgr.model.ports import Blobs
 from patchmgr.model.series import SeriesFile, SeriesLine
-from patchmgr.model.snapshot import GITLINK, REGULAR, Entry
+from patchmgr.model.snapshot import EMPTY_BLOB, GITLINK, REGULAR, Entry
 from patchmgr.model.upstream import SeriesRecord
 from patchmgr.plumbing.forks import naming_what_fetches
 from patchmgr.plumbing.objects import StoredTree

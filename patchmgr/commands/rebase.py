@@ -17,9 +17,9 @@ from patchmgr.formats.mailbox import canonical_header
 from patchmgr.formats.patch_files import parse_patch
 from patchmgr.formats.series_files import set_aside, without, without_strip, write_series
 from patchmgr.formats.shown import typed
-from patchmgr.model.ids import is_full_id
 from patchmgr.model.outcome import SeriesOutcome, TargetOutcome, Verdict
 from patchmgr.model.recorded_conflict import Recalled, Recorded
+from patchmgr.model.snapshot import is_full_id
 from patchmgr.model.upstream import Lock, SeriesRecord
 from patchmgr.plumbing.durable import uninterrupted
 from patchmgr.plumbing.formatter_tools import Toolbox

@@ -35,8 +35,8 @@ from patchmgr.formats.mail_text import (
 from patchmgr.formats.paths import encode_path
 from patchmgr.formats.reader import merge_hints, split_lines, unmangled_lines
 from patchmgr.formats.shown import shown
-from patchmgr.model.ids import ZERO_ID
 from patchmgr.model.patch import Author, Patch
+from patchmgr.model.snapshot import ZERO_ID
 
 _HEADER = re.compile(rb"([!-9;-~]+):(.*)", re.DOTALL)
 _NEEDED = frozenset({"from", "date", "subject"})

@@ -15,7 +15,7 @@ from patchmgr.formats.late_patterns import late_pattern
 from patchmgr.formats.mail_text import is_blank, is_cut
 from patchmgr.formats.paths import decode_path, refusal
 from patchmgr.formats.reader import split_lines
-from patchmgr.model.ids import ZERO_ID
+from patchmgr.model.snapshot import ZERO_ID
 
 _OURS = late_pattern(rb"^From [0-9a-f]{40,64} Mon Sep 17 00:00:00 2001\r?$", re.MULTILINE)
 # git mailsplit requires a time and a year in a "From " line (mailsplit.c, is_from_line).

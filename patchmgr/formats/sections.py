@@ -23,9 +23,8 @@ from patchmgr.formats.paths import (
 )
 from patchmgr.formats.reader import PatchReader
 from patchmgr.formats.shown import shown
-from patchmgr.model.ids import blob_id
 from patchmgr.model.patch import BinaryChange, FilePatch, Hunk
-from patchmgr.model.snapshot import EXECUTABLE, FILE_MODES, GITLINK, REGULAR, SYMLINK
+from patchmgr.model.snapshot import EXECUTABLE, FILE_MODES, GITLINK, REGULAR, SYMLINK, blob_id
 
 NO_FILE = b"/dev/null"
 

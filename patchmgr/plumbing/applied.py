@@ -9,8 +9,7 @@ from typing import Any
 from msgspec import Struct, convert, to_builtins
 
 from patchmgr.errors import PatchmgrError
-from patchmgr.model.ids import blob_id
-from patchmgr.model.snapshot import Entry
+from patchmgr.model.snapshot import Entry, blob_id
 from patchmgr.plumbing.work_tree import WorkFile
 
 FORMAT = 1

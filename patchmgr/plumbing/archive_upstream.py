@@ -16,9 +16,8 @@ from patchmgr.errors import PatchmgrError, UsageError
 from patchmgr.formats.archives import ArchiveFile, read_archive, safe_path
 from patchmgr.formats.git_urls import local_path
 from patchmgr.formats.shown import shown
-from patchmgr.model.ids import blob_id
 from patchmgr.model.progress import Progress
-from patchmgr.model.snapshot import EXECUTABLE, REGULAR, SYMLINK
+from patchmgr.model.snapshot import EXECUTABLE, REGULAR, SYMLINK, blob_id
 from patchmgr.model.upstream import Pin, Upstream
 from patchmgr.plumbing import git_process
 from patchmgr.plumbing.downloads import download, sha256_of

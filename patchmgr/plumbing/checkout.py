@@ -14,8 +14,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from patchmgr.errors import PatchmgrError, UsageError
-from patchmgr.model.ids import blob_id
-from patchmgr.model.snapshot import FILE_MODES, REGULAR, Entry
+from patchmgr.model.snapshot import FILE_MODES, REGULAR, Entry, blob_id
 from patchmgr.plumbing.applied import AppliedFile, Content, FileState, found_state, state_of
 from patchmgr.plumbing.clones import Clone, Indexed, open_clone
 from patchmgr.plumbing.target import Exchange, PlannedExchange, Target

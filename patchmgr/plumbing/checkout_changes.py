@@ -19,8 +19,7 @@ from msgspec.structs import replace
 from patchmgr.errors import PatchmgrError
 from patchmgr.formats.paths import parents_of
 from patchmgr.formats.shown import shown, typed
-from patchmgr.model.ids import blob_id
-from patchmgr.model.snapshot import Entry
+from patchmgr.model.snapshot import Entry, blob_id
 from patchmgr.plumbing import git_process
 from patchmgr.plumbing.applied import AppliedFile, Content, Record, content_of, found_state
 from patchmgr.plumbing.checkout import Checkout, FileStanding

@@ -12,9 +12,8 @@ from msgspec import Struct
 
 from patchmgr.errors import PatchmgrError, UsageError
 from patchmgr.formats.shown import typed
-from patchmgr.model.ids import ZERO_ID
 from patchmgr.model.patch import COMMITTER_EMAIL, COMMITTER_NAME, Author
-from patchmgr.model.snapshot import Entry
+from patchmgr.model.snapshot import ZERO_ID, Entry
 from patchmgr.plumbing import git_process
 from patchmgr.plumbing.conversion import Conversion
 from patchmgr.plumbing.objects import object_named

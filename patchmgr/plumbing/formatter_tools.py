@@ -15,7 +15,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from patchmgr.errors import PatchmgrError
-from patchmgr.model.ids import blob_id
+from patchmgr.model.snapshot import blob_id
 from patchmgr.plumbing.closing import Closing
 from patchmgr.plumbing.git_process import search_path
 

@@ -19,9 +19,8 @@ from msgspec.structs import replace
 from patchmgr.errors import PatchmgrError
 from patchmgr.formats.json_text import parse_json
 from patchmgr.formats.shown import typed
-from patchmgr.model.ids import EMPTY_TREE
 from patchmgr.model.patch import COMMITTER_EMAIL, COMMITTER_NAME
-from patchmgr.model.snapshot import Changes, Entry
+from patchmgr.model.snapshot import EMPTY_TREE, Changes, Entry
 from patchmgr.plumbing import git_process
 from patchmgr.plumbing.clones import Clone, index_line, open_clone
 from patchmgr.plumbing.durable import replace_file

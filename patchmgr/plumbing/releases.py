@@ -12,10 +12,9 @@ from msgspec import Struct
 from patchmgr.errors import PatchmgrError
 from patchmgr.formats.archives import ArchiveFile, read_sdist, read_wheel
 from patchmgr.formats.wheel_records import normalized_name
-from patchmgr.model.ids import ZERO_ID
 from patchmgr.model.patch import own_author
 from patchmgr.model.progress import Progress
-from patchmgr.model.snapshot import Entry
+from patchmgr.model.snapshot import ZERO_ID, Entry
 from patchmgr.plumbing import git_process
 from patchmgr.plumbing.closing import task
 from patchmgr.plumbing.downloads import sha256_of, writing

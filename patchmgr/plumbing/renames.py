@@ -6,10 +6,9 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from patchmgr.formats.paths import refusal
-from patchmgr.model.ids import EMPTY_BLOB
 from patchmgr.model.patch import own_author
 from patchmgr.model.ports import History
-from patchmgr.model.snapshot import FILE_MODES
+from patchmgr.model.snapshot import EMPTY_BLOB, FILE_MODES
 from patchmgr.plumbing import git_process
 from patchmgr.plumbing.fast_import import Draft, write_commits
 from patchmgr.plumbing.history import renamed_paths

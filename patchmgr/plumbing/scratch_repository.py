@@ -14,8 +14,8 @@ from collections.abc import Collection, Sequence
 from contextlib import suppress
 from pathlib import Path
 
-from patchmgr.model.ids import blob_id, object_id
 from patchmgr.model.patch import COMMITTER_EMAIL, COMMITTER_NAME
+from patchmgr.model.snapshot import blob_id, object_id
 from patchmgr.plumbing import git_process
 from patchmgr.plumbing.closing import Closing
 from patchmgr.plumbing.objects import ObjectReader, StoredTree

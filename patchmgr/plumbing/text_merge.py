@@ -9,9 +9,9 @@ from msgspec import Struct
 
 from patchmgr.engines.text.known_changes import changes_of, text_of
 from patchmgr.engines.text.separate_changes import merge_around
-from patchmgr.model.ids import blob_id
 from patchmgr.model.merge import Clean, Conflicted, Merge
 from patchmgr.model.ports import Kept
+from patchmgr.model.snapshot import blob_id
 from patchmgr.plumbing import git_process
 from patchmgr.plumbing.scratch_repository import Scratch
 

@@ -7,8 +7,8 @@ from pathlib import Path
 from textwrap import dedent, shorten
 
 from patchmgr.model.audit import Ledger, Sums
-from patchmgr.model.ids import is_full_id
 from patchmgr.model.outcome import PatchOutcome, SeriesOutcome, Verdict
+from patchmgr.model.snapshot import is_full_id
 from patchmgr.model.upstream import CommitSummary
 from patchmgr.render.escape import clean, counted, measured_text, reliability_text, tallied
 from patchmgr.render.view import View

@@ -12,8 +12,7 @@ from msgspec import Struct
 from patchmgr.engines.series.linear import Closest, Line, Piece, Remark, closest
 from patchmgr.errors import PatchmgrError, UsageError
 from patchmgr.formats.shown import shown, typed
-from patchmgr.model.ids import EMPTY_TREE, is_full_id
-from patchmgr.model.snapshot import GITLINK, Changes, Entry
+from patchmgr.model.snapshot import EMPTY_TREE, GITLINK, Changes, Entry, is_full_id
 from patchmgr.model.upstream import SeriesRecord
 from patchmgr.plumbing.clones import find_git_dir
 from patchmgr.plumbing.closing import task

@@ -13,11 +13,10 @@ from patchmgr.engines.rebase.rebase import Item
 from patchmgr.engines.series.installed_paths import InstalledPaths
 from patchmgr.errors import PatchmgrError, UsageError
 from patchmgr.formats.series_settings import PathMap
-from patchmgr.model.ids import blob_id
 from patchmgr.model.outcome import SeriesOutcome
 from patchmgr.model.patch import FilePatch, Patch, own_author
 from patchmgr.model.recorded_conflict import Recalled
-from patchmgr.model.snapshot import FILE_MODES, GITLINK, REGULAR, SYMLINK, Entry
+from patchmgr.model.snapshot import FILE_MODES, GITLINK, REGULAR, SYMLINK, Entry, blob_id
 from patchmgr.model.upstream import Pin, SeriesRecord
 from patchmgr.plumbing.applied import Content
 from patchmgr.plumbing.fast_import import Draft, write_commits

@@ -20,9 +20,8 @@ from patchmgr.engines.text.marked import sides_of
 from patchmgr.errors import PatchmgrError, UsageError
 from patchmgr.formats.paths import check_path, parents_of, refusal
 from patchmgr.formats.shown import shown
-from patchmgr.model.ids import blob_id
 from patchmgr.model.outcome import FileConflict, PatchOutcome, SeriesOutcome, Verdict
-from patchmgr.model.snapshot import GITLINK, Entry
+from patchmgr.model.snapshot import GITLINK, Entry, blob_id
 from patchmgr.plumbing.durable import unwritable
 from patchmgr.plumbing.plain_files import read_json, read_plain
 from patchmgr.plumbing.stores import Resolved

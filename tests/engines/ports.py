@@ -5,10 +5,9 @@ from difflib import SequenceMatcher
 
 from patchmgr.engines.rebase.ladder import Answer, judge_hunk
 from patchmgr.engines.series.placement import apply_one, split_lines
-from patchmgr.model.ids import blob_id
 from patchmgr.model.merge import Clean, Conflicted, Merge
 from patchmgr.model.patch import Hunk
-from patchmgr.model.snapshot import REGULAR, Entry
+from patchmgr.model.snapshot import REGULAR, Entry, blob_id
 
 
 class MemoryBlobs:

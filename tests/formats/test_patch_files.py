@@ -16,8 +16,8 @@ from patchmgr.formats.patch_files import (
     reversed_patch,
 )
 from patchmgr.formats.series_files import parse_series
-from patchmgr.model.ids import EMPTY_BLOB
 from patchmgr.model.patch import Author, Patch
+from patchmgr.model.snapshot import EMPTY_BLOB
 from tests.engines.ports import MemoryBlobs
 from tests.engines.series import Upstream, text
 from tests.tables import table

@@ -16,8 +16,8 @@ from patchmgr.formats.sections import (
     skip_noise,
     unquote,
 )
-from patchmgr.model.ids import EMPTY_BLOB, ZERO_ID, blob_id
 from patchmgr.model.patch import BinaryChange, FilePatch, Hunk
+from patchmgr.model.snapshot import EMPTY_BLOB, ZERO_ID, blob_id
 from tests.tables import table
 
 HUNK = b"@@ -1 +1 @@\n-a\n+b\n"

@@ -84,7 +84,7 @@ def test_values_need_nothing_but_what_makes_them(module: str) -> None:
 @table(
     ("module", "source", "is_fault"),
     [
-        ("patchmgr/engines/x.py", "from patchmgr.model.ids import blob_id", False),
+        ("patchmgr/engines/x.py", "from patchmgr.model.snapshot import blob_id", False),
         ("patchmgr/engines/x.py", "from patchmgr.formats.binary import apply_binary", False),
         ("patchmgr/engines/x.py", "from patchmgr.plumbing import git_process", True),
         ("patchmgr/engines/x.py", "def f():\n    import subprocess", True),

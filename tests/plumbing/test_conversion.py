@@ -6,8 +6,7 @@ from pathlib import Path
 import pytest
 
 from patchmgr.errors import PatchmgrError
-from patchmgr.model.ids import blob_id
-from patchmgr.model.snapshot import REGULAR, Entry
+from patchmgr.model.snapshot import REGULAR, Entry, blob_id
 from patchmgr.plumbing.applied import Content
 from patchmgr.plumbing.clones import open_clone
 from patchmgr.plumbing.conversion import Conversion

@@ -6,8 +6,7 @@ from pathlib import Path
 import pytest
 
 from patchmgr.engines.moved.files import is_of
-from patchmgr.model.ids import blob_id
-from patchmgr.model.snapshot import Entry
+from patchmgr.model.snapshot import Entry, blob_id
 from patchmgr.plumbing import git_process
 from patchmgr.plumbing.diffs import (
     changed_files,

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from patchmgr.errors import PatchmgrError
-from patchmgr.model.ids import EMPTY_BLOB
+from patchmgr.model.snapshot import EMPTY_BLOB
 from patchmgr.plumbing.objects import ObjectReader, StoredTree
 from patchmgr.plumbing.scratch_repository import Scratch
 from tests.conftest import Repository

@@ -15,8 +15,8 @@ import pytest
 from msgspec.structs import replace
 
 from patchmgr.errors import PatchmgrError
-from patchmgr.model.ids import blob_id
 from patchmgr.model.progress import Progress
+from patchmgr.model.snapshot import blob_id
 from patchmgr.plumbing import package_upstream, releases
 from patchmgr.plumbing.package_index import Archive, Release
 from patchmgr.plumbing.releases import Packaging, import_release, upstream_commit

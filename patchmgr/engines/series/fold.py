@@ -12,10 +12,9 @@ from patchmgr.engines.series.placement import Rejected, apply_hunks
 from patchmgr.errors import PatchmgrError
 from patchmgr.formats.binary import apply_binary
 from patchmgr.formats.paths import parents_of
-from patchmgr.model.ids import EMPTY_BLOB, blob_id, is_full_id
 from patchmgr.model.patch import BinaryChange, FilePatch, Patch
 from patchmgr.model.ports import Blobs, Tree
-from patchmgr.model.snapshot import GITLINK, REGULAR, Entry
+from patchmgr.model.snapshot import EMPTY_BLOB, GITLINK, REGULAR, Entry, blob_id, is_full_id
 
 
 class FileStep(Struct, frozen=True):

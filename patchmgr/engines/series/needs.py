@@ -17,10 +17,9 @@ from patchmgr.engines.series.fold import FileStep, Overlay, step_patch
 from patchmgr.errors import PatchmgrError
 from patchmgr.formats.shown import shown
 from patchmgr.model.audit import AuditFinding
-from patchmgr.model.ids import is_full_id
 from patchmgr.model.outcome import Verdict
 from patchmgr.model.predicate import claims
-from patchmgr.model.snapshot import REGULAR, Entry
+from patchmgr.model.snapshot import REGULAR, Entry, is_full_id
 
 if TYPE_CHECKING:
     from patchmgr.engines.audit.states import Told

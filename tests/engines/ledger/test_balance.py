@@ -12,7 +12,7 @@ from patchmgr.engines.ledger.balance import balance
 from patchmgr.engines.ledger.claims import Claimed, Fate, FileClaim
 from patchmgr.engines.ledger.diffs import read_diffs
 from patchmgr.model.audit import Ledger, Sums
-from patchmgr.model.ids import blob_id
+from patchmgr.model.snapshot import blob_id
 from tests.long import examples
 from tests.tables import table
 

@@ -13,11 +13,10 @@ from patchmgr.engines.rebase.work import Edits, Tools, UpstreamRange
 from patchmgr.engines.series.fold import Overlay, step_patch
 from patchmgr.engines.series.placement import split_lines
 from patchmgr.model.decision import Decision
-from patchmgr.model.ids import ZERO_ID, blob_id
 from patchmgr.model.outcome import PatchOutcome, Verdict
 from patchmgr.model.patch import Author, BinaryChange, FilePatch, Hunk, Patch
 from patchmgr.model.ports import Step
-from patchmgr.model.snapshot import EXECUTABLE, GITLINK, REGULAR, SYMLINK, Entry
+from patchmgr.model.snapshot import EXECUTABLE, GITLINK, REGULAR, SYMLINK, ZERO_ID, Entry, blob_id
 from tests.engines.ports import MemoryBlobs, MemoryTree, PlainMerge
 
 Special = tuple[str, bytes]

@@ -5,9 +5,16 @@ from msgspec.structs import replace
 
 from patchmgr.engines.series.fold import FileStep, Overlay, step_patch
 from patchmgr.errors import PatchmgrError
-from patchmgr.model.ids import EMPTY_BLOB, blob_id
 from patchmgr.model.patch import BinaryChange, FilePatch
-from patchmgr.model.snapshot import EXECUTABLE, GITLINK, REGULAR, SYMLINK, Entry
+from patchmgr.model.snapshot import (
+    EMPTY_BLOB,
+    EXECUTABLE,
+    GITLINK,
+    REGULAR,
+    SYMLINK,
+    Entry,
+    blob_id,
+)
 from tests.engines.ports import MemoryBlobs
 from tests.engines.series import (
     File,

@@ -17,10 +17,10 @@ from patchmgr.engines.series.needs import (
     place_items,
 )
 from patchmgr.errors import PatchmgrError
-from patchmgr.model.ids import blob_id
 from patchmgr.model.outcome import PatchOutcome
 from patchmgr.model.patch import FilePatch, Patch
 from patchmgr.model.predicate import State
+from patchmgr.model.snapshot import blob_id
 from tests.engines.ports import MemoryBlobs, MemoryTree, PlainMerge
 from tests.engines.series import NOBODY, created, difference, edited, moved, patch_of, text
 from tests.tables import table
