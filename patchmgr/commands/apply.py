@@ -22,7 +22,6 @@ from patchmgr.plumbing.checkout import Checkout, FileStanding
 from patchmgr.plumbing.checkout_changes import Goal, found_file, plan_exchange, plan_files
 from patchmgr.plumbing.clones import open_clone
 from patchmgr.plumbing.environments import Distribution, Environment, other_owners
-from patchmgr.plumbing.fast_import import write_commits
 from patchmgr.plumbing.installation import (
     Installation,
     PackageState,
@@ -31,7 +30,7 @@ from patchmgr.plumbing.installation import (
     replaced_paths,
 )
 from patchmgr.plumbing.objects import ObjectReader, StoredTree
-from patchmgr.plumbing.scratch_repository import Scratch
+from patchmgr.plumbing.scratch_repository import Scratch, write_commits
 from patchmgr.plumbing.stores import Resolved
 from patchmgr.plumbing.target import Exchange, keep_hint
 from patchmgr.plumbing.work_tree import WorkFile

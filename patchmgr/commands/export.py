@@ -22,9 +22,8 @@ from patchmgr.model.snapshot import REGULAR, SYMLINK
 from patchmgr.plumbing.applied import AppliedFile, Record, content_of, found_state, state_of
 from patchmgr.plumbing.diffs import commit_diffs, tree_diff
 from patchmgr.plumbing.durable import make_folders, remove_empty, unwritable
-from patchmgr.plumbing.fast_import import write_commits
 from patchmgr.plumbing.plain_files import refuse_links
-from patchmgr.plumbing.scratch_repository import Scratch
+from patchmgr.plumbing.scratch_repository import Scratch, write_commits
 from patchmgr.plumbing.target import Exchange, Replacement, Target
 from patchmgr.plumbing.work_tree import WorkFile, permissions_for
 from patchmgr.services.carry import RebasedSeries

@@ -35,11 +35,10 @@ from patchmgr.model.snapshot import GITLINK, Entry
 from patchmgr.plumbing.answer_cache import Answers, recalled
 from patchmgr.plumbing.background import FEW, Ahead, in_processes
 from patchmgr.plumbing.diffs import changed_lines, known_words, numstat
-from patchmgr.plumbing.fast_import import Draft, write_commits
 from patchmgr.plumbing.history import renamed_paths
 from patchmgr.plumbing.merge_process import StructureApart
 from patchmgr.plumbing.objects import StoredTree
-from patchmgr.plumbing.scratch_repository import Scratch
+from patchmgr.plumbing.scratch_repository import Draft, Scratch, write_commits
 from patchmgr.services.load import SeriesAtPin, series_at_pin
 from patchmgr.services.patch_repository import workspace_at
 from patchmgr.services.series import patch_commits

@@ -30,10 +30,9 @@ from patchmgr.model.snapshot import FILE_MODES, REGULAR, Entry
 from patchmgr.model.upstream import Upstream
 from patchmgr.plumbing.clones import author_of
 from patchmgr.plumbing.committing import push_refs
-from patchmgr.plumbing.fast_import import Draft, write_commits
 from patchmgr.plumbing.git_upstream import GitUpstream, check_url
 from patchmgr.plumbing.objects import TREE_MODE, ObjectReader
-from patchmgr.plumbing.scratch_repository import Scratch
+from patchmgr.plumbing.scratch_repository import Draft, Scratch, write_commits
 from patchmgr.plumbing.stores import RefMove, adopt_pack, create_store, store_path
 from patchmgr.plumbing.upstream_kinds import nearest
 from patchmgr.render.escape import counted

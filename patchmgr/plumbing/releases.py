@@ -18,10 +18,9 @@ from patchmgr.model.snapshot import ZERO_ID, Entry
 from patchmgr.plumbing import git_process
 from patchmgr.plumbing.closing import task
 from patchmgr.plumbing.downloads import sha256_of, writing
-from patchmgr.plumbing.fast_import import Draft, write_commits
 from patchmgr.plumbing.package_index import Archive, Release, check_filename
 from patchmgr.plumbing.package_upstream import RELEASES, ImportedRelease, imported
-from patchmgr.plumbing.scratch_repository import Scratch
+from patchmgr.plumbing.scratch_repository import Draft, Scratch, write_commits
 from patchmgr.plumbing.stores import adopt_pack
 
 REPLACED = "refs/upstream/replaced/"

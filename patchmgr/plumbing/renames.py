@@ -10,10 +10,9 @@ from patchmgr.model.patch import own_author
 from patchmgr.model.ports import History
 from patchmgr.model.snapshot import EMPTY_BLOB, FILE_MODES
 from patchmgr.plumbing import git_process
-from patchmgr.plumbing.fast_import import Draft, write_commits
 from patchmgr.plumbing.history import renamed_paths
 from patchmgr.plumbing.objects import StoredTree
-from patchmgr.plumbing.scratch_repository import Scratch
+from patchmgr.plumbing.scratch_repository import Draft, Scratch, write_commits
 
 Bring = Callable[[set[str]], None]
 _MOST_FILES = 500  # a folder with more files is not followed

@@ -51,14 +51,13 @@ from patchmgr.plumbing.answer_cache import Answers, answered, recalled, value_by
 from patchmgr.plumbing.background import FEW, Beside, in_processes
 from patchmgr.plumbing.closing import task
 from patchmgr.plumbing.diffs import changed_paths, readable_files
-from patchmgr.plumbing.fast_import import Draft
 from patchmgr.plumbing.formatter_tools import Toolbox
 from patchmgr.plumbing.formatters import TreeFormatter, tree_reader
 from patchmgr.plumbing.history import GitHistory, KnownHistory, ReleaseHistory
 from patchmgr.plumbing.merge_process import StructureApart
 from patchmgr.plumbing.objects import StoredTree
 from patchmgr.plumbing.renames import find_renames, moved_folders, present_blobs
-from patchmgr.plumbing.scratch_repository import Scratch
+from patchmgr.plumbing.scratch_repository import Draft, Scratch
 from patchmgr.plumbing.text_merge import GitTextMerge
 from patchmgr.services.memory import Memory
 from patchmgr.services.series import needed_blobs, new_paths, touched_paths

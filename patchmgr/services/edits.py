@@ -25,7 +25,6 @@ from patchmgr.plumbing.applied import Record
 from patchmgr.plumbing.diffs import tree_diff
 from patchmgr.plumbing.durable import unwritable, write_synced
 from patchmgr.plumbing.environments import other_owners
-from patchmgr.plumbing.fast_import import Draft, write_commits
 from patchmgr.plumbing.installation import (
     Installation,
     PackageState,
@@ -34,7 +33,7 @@ from patchmgr.plumbing.installation import (
 )
 from patchmgr.plumbing.objects import StoredTree
 from patchmgr.plumbing.plain_files import refuse_links
-from patchmgr.plumbing.scratch_repository import Scratch
+from patchmgr.plumbing.scratch_repository import Draft, Scratch, write_commits
 from patchmgr.plumbing.target import keep_hint
 from patchmgr.plumbing.work_tree import WorkFile
 from patchmgr.services.carry import CarryOptions

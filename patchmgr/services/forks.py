@@ -16,7 +16,6 @@ from patchmgr.model.snapshot import EMPTY_TREE, GITLINK, Changes, Entry, is_full
 from patchmgr.model.upstream import SeriesRecord
 from patchmgr.plumbing.clones import find_git_dir
 from patchmgr.plumbing.closing import task
-from patchmgr.plumbing.fast_import import Draft, write_commits
 from patchmgr.plumbing.forks import (
     PastMerge,
     commit_dates,
@@ -32,7 +31,7 @@ from patchmgr.plumbing.forks import (
 from patchmgr.plumbing.history import GitHistory, changes_between, is_ancestor
 from patchmgr.plumbing.objects import StoredTree
 from patchmgr.plumbing.renames import find_renames, present_blobs
-from patchmgr.plumbing.scratch_repository import Scratch
+from patchmgr.plumbing.scratch_repository import Draft, Scratch, write_commits
 from patchmgr.plumbing.text_merge import GitTextMerge
 from patchmgr.plumbing.upstream_kinds import OpenUpstream
 from patchmgr.render.escape import counted

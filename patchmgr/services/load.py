@@ -20,10 +20,9 @@ from patchmgr.model.upstream import Pin, SeriesRecord
 from patchmgr.plumbing.background import Ahead
 from patchmgr.plumbing.closing import Closing
 from patchmgr.plumbing.diffs import commit_diffs
-from patchmgr.plumbing.fast_import import Draft, commits_writer, write_commits
 from patchmgr.plumbing.formatter_tools import Toolbox
 from patchmgr.plumbing.objects import StoredTree
-from patchmgr.plumbing.scratch_repository import Scratch
+from patchmgr.plumbing.scratch_repository import Draft, Scratch, commits_writer, write_commits
 from patchmgr.plumbing.stores import Resolved
 from patchmgr.plumbing.upstream_kinds import OpenUpstream
 from patchmgr.services.carry import CarryInput, CarryOptions, RebasedSeries, carry, items_of

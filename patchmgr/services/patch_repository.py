@@ -18,9 +18,8 @@ from patchmgr.model.sync import LastSync, PushedBranch, PushStatus
 from patchmgr.plumbing import git_process
 from patchmgr.plumbing.clones import Clone, find_clone
 from patchmgr.plumbing.committing import push_refs, remote_refs
-from patchmgr.plumbing.fast_import import Draft, write_commits
 from patchmgr.plumbing.objects import ObjectReader, StoredTree, object_named
-from patchmgr.plumbing.scratch_repository import Scratch
+from patchmgr.plumbing.scratch_repository import Draft, Scratch, write_commits
 from patchmgr.plumbing.stores import RefMove
 from patchmgr.workspace import LOCK, Committed, Workspace
 

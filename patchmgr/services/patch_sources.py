@@ -31,7 +31,6 @@ from patchmgr.model.patch import Patch
 from patchmgr.model.series import SeriesFile, SeriesLine
 from patchmgr.model.snapshot import Changes
 from patchmgr.model.upstream import SeriesRecord
-from patchmgr.plumbing.fast_import import Draft, write_commits
 from patchmgr.plumbing.forks import (
     commit_dates,
     find_stack,
@@ -45,7 +44,7 @@ from patchmgr.plumbing.git_process import output, text
 from patchmgr.plumbing.git_upstream import GitUpstream
 from patchmgr.plumbing.history import changes_between, commit_of_pull, is_ancestor
 from patchmgr.plumbing.outputs import read_named
-from patchmgr.plumbing.scratch_repository import Scratch
+from patchmgr.plumbing.scratch_repository import Draft, Scratch, write_commits
 from patchmgr.services.session import Session
 
 SUFFIXES = (".patch", ".diff", ".eml", ".mbox", ".mbx")

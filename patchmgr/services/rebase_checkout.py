@@ -30,7 +30,6 @@ from patchmgr.model.snapshot import FILE_MODES, GITLINK, Changes, Entry
 from patchmgr.plumbing import git_process
 from patchmgr.plumbing.clones import Clone, author_of, open_clone
 from patchmgr.plumbing.closing import Closing
-from patchmgr.plumbing.fast_import import Draft, write_commits
 from patchmgr.plumbing.linked_worktree import (
     LinkedWorktree,
     Stages,
@@ -42,7 +41,7 @@ from patchmgr.plumbing.linked_worktree import (
     is_free,
 )
 from patchmgr.plumbing.programs import run_in, whole_tree
-from patchmgr.plumbing.scratch_repository import Scratch
+from patchmgr.plumbing.scratch_repository import Draft, Scratch, write_commits
 from patchmgr.plumbing.stores import cache_folder
 from patchmgr.render.conflicts import marked_text
 from patchmgr.services.load import LoadedSeries, RebaseRun

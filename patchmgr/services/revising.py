@@ -41,7 +41,7 @@ from patchmgr.plumbing.checkout_changes import (
     refuse_same_names,
 )
 from patchmgr.plumbing.diffs import commit_diffs
-from patchmgr.plumbing.fast_import import Draft, write_commits
+from patchmgr.plumbing.scratch_repository import Draft, write_commits
 from patchmgr.services.checkouts import remember_target, series_digest
 from patchmgr.services.open_series import OpenSeries, check_pin, diff_digest
 from patchmgr.services.session import nobody

@@ -9,8 +9,15 @@ from msgspec.structs import replace
 from patchmgr.model.patch import own_author
 from patchmgr.plumbing import scratch_repository
 from patchmgr.plumbing.background import Beside
-from patchmgr.plumbing.fast_import import Draft, write_commits
-from patchmgr.plumbing.scratch_repository import FEW, MOST, MadeBlobs, ReadAhead, Scratch
+from patchmgr.plumbing.scratch_repository import (
+    FEW,
+    MOST,
+    Draft,
+    MadeBlobs,
+    ReadAhead,
+    Scratch,
+    write_commits,
+)
 from tests.conftest import Make, Repository
 
 MISSING = "1" * 40
