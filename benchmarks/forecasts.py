@@ -25,9 +25,9 @@ from patchmgr.commands.forecast import Watch, effect_of
 from patchmgr.engines.cause.pulls import pull_number
 from patchmgr.model.forecast import PullHead
 from patchmgr.model.progress import Progress
+from patchmgr.model.upstream import Resolved
 from patchmgr.plumbing.formatter_tools import Toolbox
 from patchmgr.plumbing.scratch_repository import Scratch
-from patchmgr.plumbing.stores import Resolved
 from patchmgr.services.carry import CarryOptions
 from patchmgr.services.load import RebaseRun
 from patchmgr.services.memory import Memory

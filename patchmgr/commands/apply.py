@@ -16,7 +16,7 @@ from patchmgr.formats.shown import shown, typed
 from patchmgr.model.outcome import PatchOutcome
 from patchmgr.model.recorded_conflict import Recalled
 from patchmgr.model.snapshot import GITLINK, REGULAR, Entry, blob_id
-from patchmgr.model.upstream import SeriesRecord
+from patchmgr.model.upstream import Resolved, SeriesRecord
 from patchmgr.plumbing.applied import AppliedFile, Content, Record
 from patchmgr.plumbing.checkout import Checkout, FileStanding
 from patchmgr.plumbing.checkout_changes import Goal, found_file, plan_exchange, plan_files
@@ -31,7 +31,6 @@ from patchmgr.plumbing.installation import (
 )
 from patchmgr.plumbing.objects import ObjectReader, StoredTree
 from patchmgr.plumbing.scratch_repository import Scratch, write_commits
-from patchmgr.plumbing.stores import Resolved
 from patchmgr.plumbing.target import Exchange, keep_hint
 from patchmgr.plumbing.work_tree import WorkFile
 from patchmgr.services.carry import CarryOptions, RebasedSeries, carry

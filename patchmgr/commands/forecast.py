@@ -15,6 +15,7 @@ from patchmgr.formats.recorded_conflict import CONFLICTS
 from patchmgr.model.forecast import Forecast, PullEffect, PullFacts, PullForecast, PullHead
 from patchmgr.model.outcome import SeriesOutcome, Verdict
 from patchmgr.model.plan import Assumption, ConflictPlace, PlannedPatch
+from patchmgr.model.upstream import Resolved
 from patchmgr.plumbing.answer_cache import Answers, answered, files_below, recalled
 from patchmgr.plumbing.diffs import changed_lines, changed_paths
 from patchmgr.plumbing.forks import (
@@ -28,7 +29,6 @@ from patchmgr.plumbing.git_process import git_words, require_git
 from patchmgr.plumbing.git_upstream import GitUpstream
 from patchmgr.plumbing.history import commit_facts, landed_pulls, not_in
 from patchmgr.plumbing.pull_requests import pull_state
-from patchmgr.plumbing.stores import Resolved
 from patchmgr.services.carry import CarryOptions
 from patchmgr.services.load import LoadedSeries, Parents, RebaseRun, load_series, rebase_run
 from patchmgr.services.patch_sources import git_upstream_of

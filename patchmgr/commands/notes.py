@@ -34,12 +34,12 @@ from patchmgr.model.notes import (
 from patchmgr.model.outcome import SeriesOutcome
 from patchmgr.model.ports import Step
 from patchmgr.model.recorded_conflict import Recalled
-from patchmgr.model.upstream import Pin, SeriesRecord
+from patchmgr.model.upstream import Pin, Resolved, SeriesRecord
 from patchmgr.plumbing.answer_cache import Answers
 from patchmgr.plumbing.history import GitHistory
 from patchmgr.plumbing.merge_process import StructureApart
 from patchmgr.plumbing.objects import ObjectReader, StoredTree
-from patchmgr.plumbing.stores import Resolved, references
+from patchmgr.plumbing.stores import references
 from patchmgr.plumbing.upstream_kinds import OpenUpstream
 from patchmgr.services.carry import CarryOptions
 from patchmgr.services.load import load_series, rebase_run

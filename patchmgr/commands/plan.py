@@ -26,12 +26,11 @@ from patchmgr.model.plan import (
     PlanStep,
     Probe,
 )
-from patchmgr.model.upstream import Upstream, UpstreamState
+from patchmgr.model.upstream import Resolved, Upstream, UpstreamState
 from patchmgr.plumbing.diffs import changed_files, changed_paths, last_authors, numstat
 from patchmgr.plumbing.forks import commit_named
 from patchmgr.plumbing.git_process import require_git
 from patchmgr.plumbing.history import commit_facts
-from patchmgr.plumbing.stores import Resolved
 from patchmgr.plumbing.upstream_kinds import OpenUpstream
 from patchmgr.services.carry import CarryOptions
 from patchmgr.services.forks import SQUASH

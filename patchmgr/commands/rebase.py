@@ -20,13 +20,13 @@ from patchmgr.formats.shown import typed
 from patchmgr.model.outcome import SeriesOutcome, TargetOutcome, Verdict
 from patchmgr.model.recorded_conflict import Recalled, Recorded
 from patchmgr.model.snapshot import is_full_id
-from patchmgr.model.upstream import Lock, SeriesRecord
+from patchmgr.model.upstream import Lock, Resolved, SeriesRecord
 from patchmgr.plumbing.durable import uninterrupted
 from patchmgr.plumbing.formatter_tools import Toolbox
 from patchmgr.plumbing.git_process import require_git
 from patchmgr.plumbing.linked_worktree import LinkedWorktree
 from patchmgr.plumbing.scratch_repository import Scratch
-from patchmgr.plumbing.stores import Resolved, adopt_pack, references
+from patchmgr.plumbing.stores import adopt_pack, references
 from patchmgr.plumbing.upstream_kinds import OpenUpstream
 from patchmgr.services.carry import CarryOptions
 from patchmgr.services.checkouts import pushed_targets

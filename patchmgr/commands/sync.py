@@ -27,13 +27,13 @@ from patchmgr.model.sync import (
     Sync,
     SyncPreview,
 )
+from patchmgr.model.upstream import Resolved
 from patchmgr.model.work_order import WorkOrder
 from patchmgr.plumbing.committing import fetch_ref
 from patchmgr.plumbing.git_process import require_git
 from patchmgr.plumbing.git_upstream import check_url
 from patchmgr.plumbing.outputs import make_folder
 from patchmgr.plumbing.pull_requests import FORGES, SYNC, PullRequests, RefusedError, Request
-from patchmgr.plumbing.stores import Resolved
 from patchmgr.plumbing.upstream_kinds import OpenUpstream
 from patchmgr.render.sync import (
     badge,

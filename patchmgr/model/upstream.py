@@ -58,6 +58,12 @@ class UpstreamState(Struct, frozen=True, omit_defaults=True):
     sha256: str | None = None
 
 
+class Resolved(UpstreamState, frozen=True):
+    """An upstream state and, for a release or a snapshot, its version."""
+
+    version: str | None = None
+
+
 class SeriesRecord(Struct, frozen=True):
     """The entry of one series in the lock file; `result` is the summary of its last rebase."""
 

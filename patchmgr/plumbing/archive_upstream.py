@@ -18,7 +18,7 @@ from patchmgr.formats.git_urls import local_path
 from patchmgr.formats.shown import shown
 from patchmgr.model.progress import Progress
 from patchmgr.model.snapshot import EXECUTABLE, REGULAR, SYMLINK, blob_id
-from patchmgr.model.upstream import Pin, Upstream
+from patchmgr.model.upstream import Pin, Resolved, Upstream
 from patchmgr.plumbing import git_process
 from patchmgr.plumbing.downloads import download, sha256_of
 from patchmgr.plumbing.history import ReleaseHistory
@@ -27,7 +27,7 @@ from patchmgr.plumbing.objects import ObjectReader
 from patchmgr.plumbing.package_index import Archive
 from patchmgr.plumbing.package_upstream import NEWEST, imported, newest_ref
 from patchmgr.plumbing.releases import write_snapshot
-from patchmgr.plumbing.stores import RefMove, Resolved, move_refs, references
+from patchmgr.plumbing.stores import RefMove, move_refs, references
 from patchmgr.plumbing.upstream_kinds import OpenUpstream
 
 SNAPSHOTS = "refs/upstream/snapshots/"

@@ -20,7 +20,7 @@ from patchmgr.formats.git_urls import SCHEMES, is_scp_like, url_problem
 from patchmgr.formats.shown import shown, typed
 from patchmgr.model.forecast import PullHead
 from patchmgr.model.progress import Progress
-from patchmgr.model.upstream import Pin, Upstream
+from patchmgr.model.upstream import Pin, Resolved, Upstream
 from patchmgr.plumbing import git_process
 from patchmgr.plumbing.clones import find_git_dir
 from patchmgr.plumbing.closing import task
@@ -30,7 +30,6 @@ from patchmgr.plumbing.objects import ObjectReader
 from patchmgr.plumbing.scratch_repository import Scratch
 from patchmgr.plumbing.stores import (
     RefMove,
-    Resolved,
     gone_lenders,
     lenders,
     listed,

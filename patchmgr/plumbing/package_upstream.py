@@ -13,12 +13,12 @@ from packaging.version import Version
 
 from patchmgr.errors import PatchmgrError, UsageError
 from patchmgr.model.progress import Progress
-from patchmgr.model.upstream import Pin, Upstream
+from patchmgr.model.upstream import Pin, Resolved, Upstream
 from patchmgr.plumbing import git_process
 from patchmgr.plumbing.diffs import Changes, release_changes
 from patchmgr.plumbing.history import ReleaseHistory
 from patchmgr.plumbing.objects import ObjectReader
-from patchmgr.plumbing.stores import Resolved, cache_folder, references
+from patchmgr.plumbing.stores import cache_folder, references
 from patchmgr.plumbing.upstream_kinds import OpenUpstream, nearest
 
 if TYPE_CHECKING:

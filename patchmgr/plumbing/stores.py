@@ -18,7 +18,6 @@ from msgspec import Struct
 from platformdirs import user_cache_path
 
 from patchmgr.errors import PatchmgrError
-from patchmgr.model.upstream import UpstreamState
 from patchmgr.plumbing import git_process
 from patchmgr.plumbing.clones import find_git_dir
 from patchmgr.plumbing.durable import replace_file, synced
@@ -26,12 +25,6 @@ from patchmgr.plumbing.durable import replace_file, synced
 _ALTERNATES = "objects/info/alternates"
 _DAY = 24 * 60 * 60
 _UNSAFE = re.compile(r"[^A-Za-z0-9._-]+")
-
-
-class Resolved(UpstreamState, frozen=True):
-    """An upstream state and, for a release or a snapshot, its version."""
-
-    version: str | None = None
 
 
 def cache_folder() -> Path:

@@ -8,12 +8,11 @@ from difflib import get_close_matches
 from pathlib import Path
 
 from patchmgr.model.progress import Progress
-from patchmgr.model.upstream import Pin, Upstream
+from patchmgr.model.upstream import Pin, Resolved, Upstream
 from patchmgr.plumbing.diffs import Changes
 from patchmgr.plumbing.history import GitHistory, ReleaseHistory
 from patchmgr.plumbing.objects import ObjectReader
 from patchmgr.plumbing.scratch_repository import Scratch
-from patchmgr.plumbing.stores import Resolved
 
 
 class OpenUpstream(ABC):

@@ -16,14 +16,13 @@ from patchmgr.formats.shown import shown
 from patchmgr.model.outcome import PatchOutcome, SeriesOutcome, Verdict
 from patchmgr.model.patch import Author, Patch
 from patchmgr.model.series import SeriesFile
-from patchmgr.model.upstream import Pin, SeriesRecord
+from patchmgr.model.upstream import Pin, Resolved, SeriesRecord
 from patchmgr.plumbing.background import Ahead
 from patchmgr.plumbing.closing import Closing
 from patchmgr.plumbing.diffs import commit_diffs
 from patchmgr.plumbing.formatter_tools import Toolbox
 from patchmgr.plumbing.objects import StoredTree
 from patchmgr.plumbing.scratch_repository import Draft, Scratch, commits_writer, write_commits
-from patchmgr.plumbing.stores import Resolved
 from patchmgr.plumbing.upstream_kinds import OpenUpstream
 from patchmgr.services.carry import CarryInput, CarryOptions, RebasedSeries, carry, items_of
 from patchmgr.services.decisions import decisions_on, reasons_to_accept

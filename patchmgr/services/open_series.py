@@ -21,14 +21,13 @@ from patchmgr.formats.shown import shown, typed
 from patchmgr.model.patch import Patch
 from patchmgr.model.series import SeriesFile
 from patchmgr.model.snapshot import GITLINK, Entry
-from patchmgr.model.upstream import SeriesRecord
+from patchmgr.model.upstream import Resolved, SeriesRecord
 from patchmgr.plumbing.applied import Content, PushedPatch, Record, found_state
 from patchmgr.plumbing.checkout import Checkout
 from patchmgr.plumbing.checkout_changes import found_file
 from patchmgr.plumbing.clones import open_clone
 from patchmgr.plumbing.objects import StoredTree
 from patchmgr.plumbing.scratch_repository import Scratch
-from patchmgr.plumbing.stores import Resolved
 from patchmgr.plumbing.text_merge import GitTextMerge
 from patchmgr.plumbing.upstream_kinds import OpenUpstream
 from patchmgr.services.checkouts import applied_now, only_series, pushed_targets, settled

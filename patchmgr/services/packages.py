@@ -17,12 +17,11 @@ from patchmgr.model.outcome import SeriesOutcome
 from patchmgr.model.patch import FilePatch, Patch, own_author
 from patchmgr.model.recorded_conflict import Recalled
 from patchmgr.model.snapshot import FILE_MODES, GITLINK, REGULAR, SYMLINK, Entry, blob_id
-from patchmgr.model.upstream import Pin, SeriesRecord
+from patchmgr.model.upstream import Pin, Resolved, SeriesRecord
 from patchmgr.plumbing.applied import Content
 from patchmgr.plumbing.history import GitHistory, ReleaseHistory
 from patchmgr.plumbing.objects import StoredTree
 from patchmgr.plumbing.scratch_repository import Draft, Scratch, write_commits
-from patchmgr.plumbing.stores import Resolved
 from patchmgr.plumbing.upstream_kinds import OpenUpstream
 from patchmgr.plumbing.work_tree import WorkFile
 from patchmgr.services.carry import CarryOptions, RebasedSeries, carry, items_of

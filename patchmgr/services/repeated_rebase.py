@@ -10,8 +10,8 @@ from msgspec.structs import replace
 
 from patchmgr.errors import PatchmgrError
 from patchmgr.model.outcome import FileConflict, PatchOutcome, SeriesOutcome
+from patchmgr.model.upstream import Resolved
 from patchmgr.plumbing.scratch_repository import Scratch
-from patchmgr.plumbing.stores import Resolved
 from patchmgr.services.carry import CarryOptions
 from patchmgr.services.load import LoadedSeries, Parents, load_series, rebase_run
 from patchmgr.services.rebase_checkout import edits_of

@@ -14,11 +14,11 @@ from patchmgr.model.patch import Author, own_author
 from patchmgr.model.ports import Tree
 from patchmgr.model.progress import Progress
 from patchmgr.model.snapshot import file_content
-from patchmgr.model.upstream import Pin, SeriesRecord, Upstream
+from patchmgr.model.upstream import Pin, Resolved, SeriesRecord, Upstream
 from patchmgr.plumbing.git_upstream import GitUpstream
 from patchmgr.plumbing.objects import ObjectReader
 from patchmgr.plumbing.package_upstream import PackageUpstream
-from patchmgr.plumbing.stores import Resolved, create_store, store_path
+from patchmgr.plumbing.stores import create_store, store_path
 from patchmgr.plumbing.upstream_kinds import OpenUpstream
 from patchmgr.workspace import Workspace
 

@@ -19,9 +19,8 @@ from patchmgr.services.session import Fetching
 
 if TYPE_CHECKING:
     from patchmgr.model.patch import Patch
-    from patchmgr.model.upstream import Upstream
+    from patchmgr.model.upstream import Resolved, Upstream
     from patchmgr.plumbing.scratch_repository import Scratch
-    from patchmgr.plumbing.stores import Resolved
     from patchmgr.plumbing.upstream_kinds import OpenUpstream
     from patchmgr.services.session import Session
 

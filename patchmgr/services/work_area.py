@@ -22,9 +22,9 @@ from patchmgr.formats.paths import check_path, parents_of, refusal
 from patchmgr.formats.shown import shown
 from patchmgr.model.outcome import FileConflict, PatchOutcome, SeriesOutcome, Verdict
 from patchmgr.model.snapshot import GITLINK, Entry, blob_id
+from patchmgr.model.upstream import Resolved
 from patchmgr.plumbing.durable import unwritable
 from patchmgr.plumbing.plain_files import read_json, read_plain
-from patchmgr.plumbing.stores import Resolved
 from patchmgr.plumbing.upstream_kinds import OpenUpstream
 from patchmgr.render.conflicts import marked_text
 from patchmgr.workspace import PRIVATE, Workspace
