@@ -23,7 +23,7 @@ from benchmarks.pages import tell
 from patchmgr.cli import main as program
 from patchmgr.commands.forecast import Watch, effect_of
 from patchmgr.engines.cause.pulls import pull_number
-from patchmgr.model.forecast import PullHead
+from patchmgr.model.plan import PullHead
 from patchmgr.model.progress import Progress
 from patchmgr.model.upstream import Resolved
 from patchmgr.plumbing.formatter_tools import Toolbox

@@ -12,9 +12,17 @@ from patchmgr.commands.plan import Planning, changed_patches, planned
 from patchmgr.engines.languages.symbols import SymbolIndex
 from patchmgr.errors import PatchmgrError, UsageError
 from patchmgr.formats.recorded_conflict import CONFLICTS
-from patchmgr.model.forecast import Forecast, PullEffect, PullFacts, PullForecast, PullHead
 from patchmgr.model.outcome import SeriesOutcome, Verdict
-from patchmgr.model.plan import Assumption, ConflictPlace, PlannedPatch
+from patchmgr.model.plan import (
+    Assumption,
+    ConflictPlace,
+    Forecast,
+    PlannedPatch,
+    PullEffect,
+    PullFacts,
+    PullForecast,
+    PullHead,
+)
 from patchmgr.model.upstream import Resolved
 from patchmgr.plumbing.answer_cache import Answers, answered, files_below, recalled
 from patchmgr.plumbing.diffs import changed_lines, changed_paths

@@ -27,10 +27,18 @@ from patchmgr.engines.report.review import (
 )
 from patchmgr.engines.report.subsystems import folders_of, subsystems
 from patchmgr.engines.report.sync_facts import reliabilities
-from patchmgr.model.footprint import Area, ComparedFootprint, FileChange, Footprint, PatchFootprint
+from patchmgr.model.footprint import (
+    Area,
+    ChangedSite,
+    ComparedFootprint,
+    FileChange,
+    Footprint,
+    Moment,
+    PatchFootprint,
+    Review,
+)
 from patchmgr.model.outcome import Verdict
 from patchmgr.model.patch import Patch
-from patchmgr.model.review import ChangedSite, Moment, Review
 from patchmgr.model.snapshot import GITLINK, Entry
 from patchmgr.plumbing.answer_cache import Answers, recalled
 from patchmgr.plumbing.background import FEW, Ahead, in_processes

@@ -18,7 +18,7 @@ from packaging.version import InvalidVersion, Version
 from patchmgr.errors import PatchmgrError, UsageError
 from patchmgr.formats.git_urls import SCHEMES, is_scp_like, url_problem
 from patchmgr.formats.shown import shown, typed
-from patchmgr.model.forecast import PullHead
+from patchmgr.model.plan import PullHead
 from patchmgr.model.progress import Progress
 from patchmgr.model.upstream import Pin, Resolved, Upstream
 from patchmgr.plumbing import git_process

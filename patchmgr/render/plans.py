@@ -5,15 +5,16 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
-from patchmgr.model.forecast import Forecast, PullEffect
 from patchmgr.model.outcome import SeriesOutcome, TargetOutcome, Verdict
 from patchmgr.model.plan import (
     Assumption,
     BreakingCommit,
     ConflictPlace,
+    Forecast,
     Plan,
     PlannedPatch,
     PlanStep,
+    PullEffect,
 )
 from patchmgr.render.escape import clean, counted, tallied
 from patchmgr.render.markdown_text import code, code_cell, table, text

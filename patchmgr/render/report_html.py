@@ -10,8 +10,16 @@ from jinja2 import Environment, PackageLoader, StrictUndefined, Template
 from markupsafe import Markup, escape
 from msgspec import Struct
 
-from patchmgr.model.footprint import Area, Build, FileFootprint, Footprint, Kind
-from patchmgr.model.review import Reach, Review, RiskKind
+from patchmgr.model.footprint import (
+    Area,
+    Build,
+    FileFootprint,
+    Footprint,
+    Kind,
+    Reach,
+    Review,
+    RiskKind,
+)
 from patchmgr.model.work_order import WorkOrder
 from patchmgr.render.escape import clean, counted, reliability_text
 from patchmgr.render.report_words import REACH_WORDS, TITLES, groups, steps

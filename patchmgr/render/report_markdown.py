@@ -7,14 +7,18 @@ from collections.abc import Iterator, Sequence
 from patchmgr.model.footprint import (
     Area,
     Build,
+    ChangedSite,
     FileFootprint,
     Footprint,
+    Hotspot,
     Kind,
     PatchFile,
     PatchFootprint,
+    Review,
+    Risk,
+    Subsystem,
     Tally,
 )
-from patchmgr.model.review import ChangedSite, Hotspot, Review, Risk, Subsystem
 from patchmgr.render.escape import counted, first_few
 from patchmgr.render.markdown_text import LIMIT, Page, code, code_cell, text
 from patchmgr.render.report_words import (

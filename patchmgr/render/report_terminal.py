@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from patchmgr.model.footprint import Footprint, PatchFootprint, Tally
-from patchmgr.model.review import Reach, Review
+from patchmgr.model.footprint import Footprint, PatchFootprint, Reach, Review, Tally
 from patchmgr.render.escape import clean, counted
 from patchmgr.render.rebase import painted
 from patchmgr.render.report_words import REACH_WORDS, TITLES, groups, steps, touched_symbols

@@ -14,9 +14,10 @@ from patchmgr.model.footprint import (
     Footprint,
     Kind,
     PatchFootprint,
+    Reach,
+    Review,
     Tally,
 )
-from patchmgr.model.review import Reach, Review
 from patchmgr.render.escape import counted
 
 REACH_WORDS = {

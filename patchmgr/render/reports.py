@@ -13,10 +13,13 @@ from patchmgr.model.footprint import (
     ChangedFile,
     ComparedFootprint,
     Footprint,
+    Moment,
     PatchFootprint,
+    Reach,
+    Review,
+    Subsystem,
     Touched,
 )
-from patchmgr.model.review import Moment, Reach, Review, Subsystem
 from patchmgr.model.work_order import WorkOrder
 from patchmgr.render.escape import clean, counted
 from patchmgr.render.inspecting import comparison_lines, comparison_sums

@@ -9,8 +9,7 @@ import pytest
 from msgspec.json import decode, encode
 from msgspec.structs import replace
 
-from patchmgr.model.outcome import ConflictKind, Reliability
-from patchmgr.model.review import (
+from patchmgr.model.footprint import (
     ChangedSite,
     Gate,
     Hotspot,
@@ -21,6 +20,7 @@ from patchmgr.model.review import (
     RiskKind,
     Subsystem,
 )
+from patchmgr.model.outcome import ConflictKind, Reliability
 from patchmgr.model.work_order import (
     OrderedCandidate,
     OrderedRegion,

@@ -20,7 +20,7 @@ from patchmgr.engines.hardware_gates.words import (
     has,
 )
 from patchmgr.engines.structure.python_tree import last_name
-from patchmgr.model.review import Gate
+from patchmgr.model.footprint import Gate
 
 Facts = Mapping[str, ast.expr]
 """The values of local names that are assigned only once, as expressions keyed by name."""

@@ -17,7 +17,7 @@ from patchmgr.engines.languages.cxx_structure import cxx_symbols
 from patchmgr.engines.languages.cxx_tokens import UnclearSource, match_brackets
 from patchmgr.engines.merge.languages import cxx_tokens
 from patchmgr.engines.structure.python_tree import parse_expression
-from patchmgr.model.review import Gate
+from patchmgr.model.footprint import Gate
 
 _SPACE = re.compile(r"(?:\s|\\\r?\n)+")
 _BRANCH = re.compile(r"#\s*(ifdef|ifndef|if|elif|else|endif)\b\s*(.*)", re.DOTALL)

@@ -26,7 +26,7 @@ from patchmgr.engines.structure.python_tree import (
     targets_of,
     walk,
 )
-from patchmgr.model.review import Gate
+from patchmgr.model.footprint import Gate
 
 _ROUNDS = 4
 _DEEPEST = 6

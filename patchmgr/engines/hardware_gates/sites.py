@@ -10,7 +10,7 @@ from msgspec import Struct
 
 from patchmgr.engines.hardware_gates.defaults import variables_in
 from patchmgr.engines.ledger.texts import lines_of
-from patchmgr.model.review import ChangedSite, Gate, Reach
+from patchmgr.model.footprint import ChangedSite, Gate, Reach
 
 SAME = "only comments and white space changed"
 OFF = "with its gates off, the code is as before"

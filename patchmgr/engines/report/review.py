@@ -27,12 +27,17 @@ from patchmgr.model.footprint import (
     Area,
     Build,
     ChangedFile,
+    ChangedSite,
     FileChange,
     FileFootprint,
     Footprint,
+    Hotspot,
     PatchFootprint,
+    Reach,
+    Risk,
+    RiskKind,
+    Subsystem,
 )
-from patchmgr.model.review import ChangedSite, Hotspot, Reach, Risk, RiskKind, Subsystem
 from patchmgr.model.snapshot import FILE_MODES
 
 _JUDGED = CXX_LANGUAGES | {"Python"}

@@ -10,7 +10,7 @@ from patchmgr.engines.hardware_gates.defaults import Defaults
 from patchmgr.engines.hardware_gates.sites import UNREAD as WHY_UNREAD
 from patchmgr.engines.hardware_gates.sites import PinAndHead
 from patchmgr.engines.report.review import Judge
-from patchmgr.model.review import ChangedSite, Reach
+from patchmgr.model.footprint import ChangedSite, Reach
 from tests.tables import table
 
 WORDS = words_of_upstream("", {})

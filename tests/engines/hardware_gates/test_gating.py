@@ -18,7 +18,7 @@ from patchmgr.commands.report import words_of
 from patchmgr.engines.hardware_gates.defaults import settings_defaults, variables_in
 from patchmgr.engines.hardware_gates.sites import Lines, PinAndHead
 from patchmgr.engines.report.review import Judge
-from patchmgr.model.review import ChangedSite, Reach
+from patchmgr.model.footprint import ChangedSite, Reach
 from tests.cases import sections
 from tests.tables import table
 

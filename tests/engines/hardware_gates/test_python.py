@@ -8,7 +8,7 @@ from patchmgr.engines.hardware_gates.defaults import Defaults, settings_defaults
 from patchmgr.engines.hardware_gates.python import left
 from patchmgr.engines.hardware_gates.sites import PinAndHead
 from patchmgr.engines.report.review import Judge
-from patchmgr.model.review import ChangedSite, Reach
+from patchmgr.model.footprint import ChangedSite, Reach
 from tests.tables import table
 
 WORDS = words_of("", {})

@@ -1,8 +1,7 @@
 """What may surprise somebody who takes a series over."""
 
 from patchmgr.engines.report.review import find_risks
-from patchmgr.model.footprint import Area, Build, FileChange, FileFootprint, Kind
-from patchmgr.model.review import RiskKind
+from patchmgr.model.footprint import Area, Build, FileChange, FileFootprint, Kind, RiskKind
 from tests.tables import table
 
 
