@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
 from patchmgr.model.check import Checked, GateResult, Problem, Standing
-from patchmgr.render.escape import clean, counted, first_few, tallied
+from patchmgr.render.escape import clean, counted, cut_off, first_few, tallied
 from patchmgr.render.machine import fields, finding_document, keys
 from patchmgr.render.rebase import painted
 from patchmgr.render.view import View, table
@@ -37,10 +37,8 @@ def checked_text(checked: Checked, view: View, *, limit: int = MOST) -> Iterator
     cells = [(word, clean(g.name), _about(g)) for word, g in zip(words, shown, strict=True)]
     for gate, line in zip(shown, table(cells), strict=True):
         yield f"  {line}"
-        rows = list(_rows(gate.problems))
-        yield from (f"      {row}" for row in rows[:limit])
-        if len(rows) > limit:
-            yield f"      {len(rows) - limit} more; to see all: --json"
+        rows = cut_off(list(_rows(gate.problems)), limit, "{}; to see all: --json")
+        yield from (f"      {row}" for row in rows)
     yield f"  {_gates(checked)}"
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from patchmgr.render.escape import clean, counted
+from patchmgr.render.escape import clean, counted, cut_off
 
 if TYPE_CHECKING:
     from patchmgr.commands.sharing import Pulled, SharedConflicts
@@ -85,9 +85,8 @@ def _suggestions(conflict: FileConflict) -> Iterator[str]:
             sure = reliability_text(one.reliability)
             yield f"@@ region {number}, candidate {place}: {sure} @@"
             lines = one.text.decode("utf-8", "surrogateescape").splitlines()
-            yield from (clean(line, keep="\t") for line in lines[:MOST_LINES])
-            if len(lines) > MOST_LINES:
-                yield f"… {counted(len(lines) - MOST_LINES, 'more line')}"
+            shown = cut_off(lines, MOST_LINES, "… {}", "line")
+            yield from (clean(line, keep="\t") for line in shown)
 
 
 def conflicts_text(outcome: SeriesOutcome) -> Iterator[str]:

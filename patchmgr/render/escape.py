@@ -57,6 +57,17 @@ def first_few(words: Sequence[str], most: int, joint: str = ", ") -> str:
     return joint.join(words[:most]) + (f" and {left} more" if left > 0 else "")
 
 
+def cut_off(lines: Sequence[str], most: int, told: str, noun: str = "") -> Sequence[str]:
+    """Return the first `most` lines and, if there are more, a line that counts the others.
+
+    `told` is that line, with `{}` for the count: "3 more" or, with a noun, "3 more lines".
+    """
+    left = len(lines) - most
+    if left <= 0:
+        return lines
+    return [*lines[:most], told.format(counted(left, f"more {noun}") if noun else f"{left} more")]
+
+
 def share(right: int, of: int) -> str:
     """Return `right` as a percentage of `of`, rounded down, so that 100 % means all cases."""
     if right == of:

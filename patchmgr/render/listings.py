@@ -12,7 +12,7 @@ from patchmgr.model.patch import Patch
 from patchmgr.model.series import GraphPatch, Need
 from patchmgr.model.sync import LastSync
 from patchmgr.model.upstream import Upstream
-from patchmgr.render.escape import clean, counted
+from patchmgr.render.escape import clean, counted, cut_off
 from patchmgr.render.machine import fields, pin_document
 from patchmgr.render.rebase import short_ref
 from patchmgr.render.view import View, table
@@ -140,10 +140,8 @@ def imported_text(done: Import, series: str, view: View) -> Iterator[str]:
 
 def _cut(lines: Sequence[str], view: View) -> Sequence[str]:
     """Return the first lines and a line that counts the others, unless the view shows all."""
-    left = len(lines) - MOST_LISTED
-    if view.is_all or left <= 0:
-        return lines
-    return [*lines[:MOST_LISTED], f"  and {left} more like these; to list them: --verbose"]
+    most = len(lines) if view.is_all else MOST_LISTED
+    return cut_off(lines, most, "  and {} like these; to list them: --verbose")
 
 
 def started_text(done: Started, view: View) -> Iterator[str]:

@@ -10,7 +10,7 @@ from patchmgr.model.audit import Ledger, Sums
 from patchmgr.model.outcome import PatchOutcome, SeriesOutcome, Verdict
 from patchmgr.model.snapshot import is_full_id
 from patchmgr.model.upstream import CommitSummary
-from patchmgr.render.escape import clean, counted, measured_text, reliability_text, tallied
+from patchmgr.render.escape import clean, counted, cut_off, measured_text, reliability_text, tallied
 from patchmgr.render.view import View
 
 VERDICT_COLORS = {
@@ -146,9 +146,8 @@ def _history_lines(patch: PatchOutcome) -> Iterator[str]:
     if patch.verdict is Verdict.PARTIAL:
         left = [h for h in patch.hunks if h.verdict is not Verdict.ABSORBED]
         yield f"still carried: {len(left)} of {len(patch.hunks)} hunks"
-        yield from (f"  {clean(h.new_path)} line {h.line}" for h in left[:MOST_HUNKS])
-        if len(left) > MOST_HUNKS:
-            yield f"  and {len(left) - MOST_HUNKS} more"
+        places = [f"  {clean(h.new_path)} line {h.line}" for h in left]
+        yield from cut_off(places, MOST_HUNKS, "  and {}")
 
 
 def _likely_lines(patch: PatchOutcome) -> Iterator[str]:
@@ -184,9 +183,8 @@ def header_lines(description: str | None, drop_when: str | None) -> Iterator[str
 
 def _quoted(content: bytes) -> Iterator[str]:
     lines = dedent(content.decode("utf-8", "backslashreplace").expandtabs(4)).splitlines()
-    yield from (f"  | {clean(line)}".rstrip() for line in lines[:LONGEST_TEXT])
-    if len(lines) > LONGEST_TEXT:
-        yield f"  | ... and {counted(len(lines) - LONGEST_TEXT, 'more line')}"
+    shown = cut_off(lines, LONGEST_TEXT, "... and {}", "line")
+    yield from (f"  | {clean(line)}".rstrip() for line in shown)
 
 
 def commit_line(one: CommitSummary) -> str:
@@ -291,9 +289,7 @@ def _next_step(
 
 def _conflicts_left(outcomes: Sequence[SeriesOutcome]) -> str:
     left = [p for outcome in outcomes for p in outcome.patches if p.verdict is Verdict.CONFLICT]
-    names = [clean(patch.name) for patch in left[:_FEW]]
-    if len(left) > _FEW:
-        names.append(f"{len(left) - _FEW} more")
+    names = cut_off([clean(patch.name) for patch in left], _FEW, "{}")
     told = " and ".join(filter(None, (", ".join(names[:-1]), *names[-1:])))
     return f"Conflicts are left in {counted(len(left), 'patch')}: {told}"
 

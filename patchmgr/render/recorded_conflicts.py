@@ -11,7 +11,7 @@ from patchmgr.model.decision import Decision
 from patchmgr.model.documents import RebaseDocument
 from patchmgr.model.outcome import How
 from patchmgr.model.recorded_conflict import Recalled, Recorded, RecordKind
-from patchmgr.render.escape import clean, counted, reliability_text
+from patchmgr.render.escape import clean, counted, cut_off, reliability_text
 from patchmgr.render.machine import candidates, fields, keys, series_document
 from patchmgr.render.rebase import content_lines, header_lines
 from patchmgr.render.view import View
@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 
 
 LONGEST = 400  # lines to show of a side or a diff
+_MORE = ("... {}", "line")
 _MOST_EDITS = 12  # edits to list for a side
 
 
@@ -123,10 +124,8 @@ def _lines(recorded: Recorded, edits: SideEdits | None) -> Iterator[str]:
 
 
 def _edit_lines(side: str, edits: Sequence[str]) -> Iterator[str]:
-    for edit in edits[:_MOST_EDITS]:
+    for edit in cut_off(edits, _MOST_EDITS, "{}", "edit"):
         yield f"  {side}: {clean(edit)}"
-    if len(edits) > _MOST_EDITS:
-        yield f"  {side}: {counted(len(edits) - _MOST_EDITS, 'more edit')}"
 
 
 def _side(content: bytes | None) -> Iterator[str]:
@@ -135,13 +134,7 @@ def _side(content: bytes | None) -> Iterator[str]:
     elif b"\0" in content:
         yield f"({len(content)} bytes, binary)"
     else:
-        yield from _cut(content_lines(content))
-
-
-def _cut(lines: list[str]) -> Iterator[str]:
-    yield from lines[:LONGEST]
-    if len(lines) > LONGEST:
-        yield f"... {counted(len(lines) - LONGEST, 'more line')}"
+        yield from cut_off(content_lines(content), LONGEST, *_MORE)
 
 
 def resolution_lines(recorded: Recorded) -> Iterator[str]:
@@ -159,7 +152,7 @@ def resolution_lines(recorded: Recorded) -> Iterator[str]:
     else:
         before, after = content_lines(ours or b""), content_lines(content)
         diff = difflib.unified_diff(before, after, "ours", "resolution", lineterm="")
-        yield from _cut(list(diff))
+        yield from cut_off(list(diff), LONGEST, *_MORE)
 
 
 def solved_text(solved: Sequence[Recorded], view: View) -> Iterator[str]:

@@ -19,7 +19,7 @@ from patchmgr.model.footprint import (
     Subsystem,
     Tally,
 )
-from patchmgr.render.escape import counted, first_few
+from patchmgr.render.escape import counted, cut_off, first_few
 from patchmgr.render.markdown_text import LIMIT, Page, code, code_cell, text
 from patchmgr.render.report_words import (
     FOLDER_RULE,
@@ -175,8 +175,7 @@ def _add_words(page: Page, footprint: Footprint) -> None:
 
 
 def _words_row(patch: PatchFootprint, file: PatchFile) -> Sequence[object]:
-    more = [f"{len(file.edits) - MOST_EDITS} more"] if len(file.edits) > MOST_EDITS else []
-    edits = [*map(text, file.edits[:MOST_EDITS]), *more]
+    edits = cut_off([*map(text, file.edits)], MOST_EDITS, "{}")
     return code_cell(patch.name), code_cell(file.path), "<br>".join(edits)
 
 
@@ -207,12 +206,11 @@ def _add_edits(page: Page, footprint: Footprint) -> None:
 
 
 def _edit_row(file: FileFootprint, sites: Sequence[TouchedSymbol]) -> Sequence[object]:
-    shown = [_site(site) for site in sites[:MOST_SITES]]
-    more = [f"{len(sites) - len(shown)} more"] if len(sites) > len(shown) else []
+    shown = cut_off([_site(site) for site in sites], MOST_SITES, "{}")
     moved = f" from {code_cell(file.renamed_from)}" if file.renamed_from is not None else ""
     kind = "" if file.kind is Kind.EDITED else f" ({file.kind.value})"
     counts = ("binary", "") if file.is_binary else (file.added, file.removed)
-    return f"{code_cell(file.path)}{moved}{kind}", *counts, ", ".join([*shown, *more])
+    return f"{code_cell(file.path)}{moved}{kind}", *counts, ", ".join(shown)
 
 
 def _site(site: TouchedSymbol) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from patchmgr.model.footprint import Footprint, PatchFootprint, Reach, Review, Tally
-from patchmgr.render.escape import clean, counted
+from patchmgr.render.escape import clean, counted, cut_off
 from patchmgr.render.rebase import painted
 from patchmgr.render.report_words import REACH_WORDS, TITLES, groups, steps, touched_symbols
 from patchmgr.render.view import cells, table
@@ -107,11 +107,12 @@ def _shared(review: Review, width: int, color: bool) -> Iterator[str]:
         return
     yield ""
     yield painted("shared sites", _TITLE, color=color)
-    for site in shared[:_FEW]:
-        where = f"{clean(site.path)}:{site.line}{' (removed)' if site.is_removal else ''}"
-        yield _cut(f"  {where}  {clean(site.text)}", width)
-    if len(shared) > _FEW:
-        yield _cut(f"  {len(shared) - _FEW} more: --format markdown, html or --json", width)
+    told = [
+        f"  {clean(site.path)}:{site.line}{' (removed)' * site.is_removal}  {clean(site.text)}"
+        for site in shared
+    ]
+    more = "  {}: --format markdown, html or --json"
+    yield from (_cut(line, width) for line in cut_off(told, _FEW, more))
 
 
 def _signed(added: int, removed: int, color: bool) -> tuple[str, str]:

@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from patchmgr.model.outcome import SeriesOutcome, Verdict
 from patchmgr.model.resolving import Choice, InFile, OpenConflict, Resolving, Taken
 from patchmgr.model.work_order import OrderedRegion, SideText, WorkOrder
-from patchmgr.render.escape import clean, counted, reliability_text
+from patchmgr.render.escape import clean, counted, cut_off, reliability_text
 from patchmgr.render.rebase import short_ref
 
 if TYPE_CHECKING:
@@ -88,14 +88,13 @@ def facts(order: WorkOrder) -> Iterator[str]:
     """Yield why the patch of a work order exists, and which upstream commits it conflicts with."""
     why = " ".join((order.why or "").split())
     yield f"patch: {clean(order.subject)}" + (f" ({clean(why)})" if why else "")
-    for one in order.causes[:_MOST_CAUSES]:
+    causes = []
+    for one in order.causes:
         pull = f", #{one.pull}" if one.pull and f"#{one.pull}" not in one.subject else ""
         by = f" by {clean(one.author)}" if one.author else ""
-        yield f"upstream: {one.commit[:12]} {clean(one.subject)}{pull}{by}"
-    more = len(order.causes) - _MOST_CAUSES
-    if more > 0:
-        shows = f"patchmgr conflicts show {order.id}"
-        yield f"upstream: {counted(more, 'more commit')}; to see all: {shows}"
+        causes.append(f"{one.commit[:12]} {clean(one.subject)}{pull}{by}")
+    told = f"{{}}; to see all: patchmgr conflicts show {order.id}"
+    yield from (f"upstream: {one}" for one in cut_off(causes, _MOST_CAUSES, told, "commit"))
     if order.proposal:
         yield f"proposed: {clean(order.proposal)}"
 
