@@ -11,13 +11,13 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Collection, Sequence
-from contextlib import suppress
+from functools import lru_cache
 from pathlib import Path
 
 from patchmgr.errors import PatchmgrError
-from patchmgr.model.snapshot import blob_id
 from patchmgr.plumbing.closing import Closing
 from patchmgr.plumbing.git_process import search_path
+from patchmgr.plumbing.programs import end_group
 
 PATIENCE = 600.0  # seconds for one file; black takes 25 for the largest
 LARGEST_TEXT = 1 << 20  # bytes
@@ -54,7 +54,7 @@ class Toolbox(Closing):
         self._home: tempfile.TemporaryDirectory[str] | None = None
         self._paths: dict[str, Path | None] = {}
         self._missed: dict[str, set[str]] = {}
-        self._made: dict[tuple[str, bytes, str, str], bytes | None] = {}
+        self._formatted = lru_cache(_MOST_KEPT)(self._run)
 
     def close(self) -> None:
         """Delete the temporary folder that the formatters ran in."""
@@ -87,13 +87,7 @@ class Toolbox(Closing):
 
         Raises PatchmgrError "helper" if the formatter is killed or does not answer in time.
         """
-        name = f"file{Path(path).suffix}"
-        key = (tool, settings, name, blob_id(content))
-        if key not in self._made:
-            if len(self._made) >= _MOST_KEPT:
-                self._made.clear()
-            self._made[key] = self._run(tool, settings, path, content)
-        return self._made[key]
+        return self._formatted(tool, settings, path, content)
 
     def _run(self, tool: str, settings: bytes, path: str, content: bytes) -> bytes | None:
         program = self.find(tool)
@@ -131,10 +125,8 @@ class Toolbox(Closing):
                 code = process.wait(self._patience)
             except subprocess.TimeoutExpired as fault:
                 raise TimeoutError(f"no answer within {self._patience:.0f} seconds") from fault
-            finally:  # end the formatter, and the processes that it started
-                with suppress(ProcessLookupError, PermissionError):
-                    os.killpg(process.pid, signal.SIGKILL)
-                process.wait()
+            finally:
+                end_group(process)
             if code in _KILLED:
                 raise ChildProcessError("it was killed")
             if code != 0:
