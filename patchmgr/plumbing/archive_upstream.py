@@ -82,7 +82,7 @@ class ArchiveUpstream(OpenUpstream):
     def _resolved(self, name: str) -> Resolved:
         found = imported(self.store, name, SNAPSHOTS)
         assert found is not None
-        return Resolved(name, found.commit, found.archive, found.sha256, name)
+        return found
 
     def _take(self) -> Resolved:
         """Import the current content, unless the store has it."""

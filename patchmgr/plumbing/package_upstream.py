@@ -8,7 +8,7 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from msgspec import Struct
+from msgspec.structs import replace
 from packaging.version import Version
 
 from patchmgr.errors import PatchmgrError, UsageError
@@ -29,21 +29,15 @@ NEWEST = "refs/upstream/newest"
 _VERSIONS = "patchmgr-versions"
 
 
-class ImportedRelease(Struct, frozen=True):
-    """The commit of a release in the store, and the name and sha256 of its archive."""
-
-    commit: str
-    archive: str
-    sha256: str
-
-
-def imported(store: Path, version: str, folder: str = RELEASES) -> ImportedRelease | None:
+def imported(store: Path, version: str, folder: str = RELEASES) -> Resolved | None:
     """Return the imported release of this version, or None if it is not in the store."""
     form = "--format=%(objectname)%0a%(contents)"
     shown = git_process.ask(store, "for-each-ref", form, folder + version)
     commit, _, message = shown.partition("\n")
+    if not commit:
+        return None
     trailers = dict(line.split(": ", 1) for line in git_process.lines(message) if ": " in line)
-    return ImportedRelease(commit, trailers["Archive"], trailers["Sha256"]) if commit else None
+    return Resolved(version, commit, trailers["Archive"], trailers["Sha256"], version)
 
 
 def newest_ref(store: Path) -> str | None:
@@ -81,7 +75,7 @@ class PackageUpstream(OpenUpstream):
             self._known = references(self.store, RELEASES)
         return self._known
 
-    def _stored(self, version: str) -> ImportedRelease | None:
+    def _stored(self, version: str) -> Resolved | None:
         commit = self._commits().get(version)
         return None if commit is None else self._read(version, commit)
 
@@ -109,7 +103,7 @@ class PackageUpstream(OpenUpstream):
         found = self._stored(version)
         if found is None:
             found = self._import(next(r for r in self.releases() if r.version == version))
-        return Resolved(f"v{version}", found.commit, found.archive, found.sha256, version)
+        return replace(found, ref=f"v{version}")
 
     def _known_version(self, ref: str) -> str | None:
         if ref == "upstream/main":
@@ -136,7 +130,7 @@ class PackageUpstream(OpenUpstream):
         hints = nearest(f"v{ref.removeprefix('v')}", names)
         raise PatchmgrError("unknown-ref", f"{self._name} has no release {ref}", *hints)
 
-    def _import(self, release: Release) -> ImportedRelease:
+    def _import(self, release: Release) -> Resolved:
         from patchmgr.plumbing import downloads, index_session, releases
 
         settings, said = index_session.read_settings(os.environ), self._progress

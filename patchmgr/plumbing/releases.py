@@ -15,11 +15,12 @@ from patchmgr.formats.wheel_records import normalized_name
 from patchmgr.model.patch import own_author
 from patchmgr.model.progress import Progress
 from patchmgr.model.snapshot import ZERO_ID, Entry
+from patchmgr.model.upstream import Resolved
 from patchmgr.plumbing import git_process
 from patchmgr.plumbing.closing import task
 from patchmgr.plumbing.downloads import sha256_of, writing
 from patchmgr.plumbing.package_index import Archive, Release, check_filename
-from patchmgr.plumbing.package_upstream import RELEASES, ImportedRelease, imported
+from patchmgr.plumbing.package_upstream import RELEASES, imported
 from patchmgr.plumbing.scratch_repository import Draft, Scratch, write_commits
 from patchmgr.plumbing.stores import adopt_pack
 
@@ -125,7 +126,7 @@ def _read(file: BinaryIO, archive: Archive, progress: Progress) -> Iterator[Arch
         raise PatchmgrError(fault.kind, f"{archive.filename} {fault.message}", hint) from fault
 
 
-def _point(store: Path, version: str, commit: str, *, before: ImportedRelease | None) -> None:
+def _point(store: Path, version: str, commit: str, *, before: Resolved | None) -> None:
     """Move the ref of a version in one transaction; its old value must be that of `before`."""
     old = before.commit if before is not None else ZERO_ID
     commands = [f"update {RELEASES}{version} {commit} {old}"]
