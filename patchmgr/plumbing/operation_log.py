@@ -34,7 +34,7 @@ from patchmgr.plumbing.plain_files import folder_names, read_plain, refuse_links
 from patchmgr.plumbing.work_tree import permissions_for
 
 if TYPE_CHECKING:
-    from patchmgr.plumbing.applied import Record
+    from patchmgr.plumbing.applied import Content, Record
     from patchmgr.plumbing.checkout import CheckoutEdit, CheckoutStep
     from patchmgr.plumbing.work_tree import WorkFile
 
@@ -227,16 +227,13 @@ class OperationLog:
 
     def _edited_file(self, root: str, edit: CheckoutEdit) -> TurnedFile | None:
         """Return an edit as a change of the last logged state, or None if it is logged already."""
-        found, old, new = edit.found, None, None
-        if found is not None:
-            new = self._kept(found)
+        found, old = edit.found, None
+        new = None if found is None else self._kept(found, found.permissions)
         known = self._last(root, edit.path)
         if known is not None:
             old = known.after
         elif edit.before is not None:
-            bits = permissions_for(edit.before.entry.mode, found)
-            sha256 = self.contents.keep(edit.before.content)
-            old = KeptFile(edit.before.entry.mode, sha256, bits)
+            old = self._kept(edit.before, permissions_for(edit.before.mode, found))
         is_known = new is None if old is None else old.is_like(new)
         return None if is_known else TurnedFile(edit.path, old, new)
 
@@ -276,16 +273,14 @@ class OperationLog:
         files = []
         for file in exchange.files:
             found = checkout.tree.read(file.path) if file.before is not None else None
-            old, new = None if found is None else self._kept(found), None
-            if file.wanted is not None:
-                sha256 = self.contents.keep(file.wanted.content)
-                new = KeptFile(file.wanted.mode, sha256, file.permissions)
+            old = None if found is None else self._kept(found, found.permissions)
+            new = None if file.wanted is None else self._kept(file.wanted, file.permissions)
             files.append(TurnedFile(file.path, old, new))
         ends = (None if r is None else self.keep_record(r) for r in (before, exchange.record))
         return TurnedTarget(str(checkout.root), tuple(files), *ends)
 
-    def _kept(self, found: WorkFile) -> KeptFile:
-        return KeptFile(found.mode, self.contents.keep(found.content), found.permissions)
+    def _kept(self, file: WorkFile | Content, permissions: int | None) -> KeptFile:
+        return KeptFile(file.mode, self.contents.keep(file.content), permissions)
 
     def keep_record(self, record: Record) -> str:
         """Save the record of a checkout or package as JSON, and return the sha256 of the JSON."""
