@@ -46,8 +46,9 @@ class StructureApart:
 
     def __init__(
         self,
+        answers: Answers,
+        *,
         patience: float = PATIENCE,
-        answers: Answers | None = None,
         confidence: int | None = None,
     ) -> None:
         self._patience = patience
@@ -64,7 +65,7 @@ class StructureApart:
     def ahead(self, texts: Texts, path: str, marked: bytes) -> None:
         """Have the process start, in advance, a structural merge that will likely be needed."""
         key, _, _, question = self._merge(texts, path, marked)
-        if self._sent is None and (self._answers is None or self._answers.get(key) is None):
+        if self._sent is None and self._answers.get(key) is None:
             with suppress(OSError):  # noticed when the answer is read
                 self._send(question)
 
@@ -97,14 +98,12 @@ class StructureApart:
         self, key: tuple[str | bytes, ...], kind: type[T], path: str, question: tuple[object, ...]
     ) -> T | None:
         """Return an answer from an earlier run, or else from the process, which may have none."""
-        known = None if self._answers is None else self._answers.get(key)
-        if known is not None:
-            return msgspec.convert(known[0], kind | None)
-        found = self._ask(path, *question)
+        known = self._answers.get(key)
+        found = known or self._ask(path, *question)
         if found is None:
             return None
         answer = msgspec.convert(found[0], kind | None)
-        if self._answers is not None:
+        if known is None:
             self._answers.put(key, msgspec.to_builtins(answer))
         return answer
 

@@ -77,21 +77,21 @@ class GitTextMerge:
             for (key, part), merge in zip(missing.items(), merges, strict=True):
                 self._know(key, part.within(merge))
                 if self._kept is not None:
-                    self._kept.put(self._question(part.key), _written_merge(merge))
+                    is_clean, content = _taken_apart(merge)
+                    text = None if content is None else content.decode("latin-1")
+                    self._kept.put(self._question(part.key), [is_clean, text])
         return tuple(
             self._recall(keys[number]) if merge is None else merge
             for number, merge in enumerate(found)
         )
 
     def _know(self, key: tuple[str, ...], merge: Merge) -> None:
-        content = merge.content if isinstance(merge, Clean) else merge.marked
-        blob = None if content is None else self._scratch.add(content)
-        self._known[key] = isinstance(merge, Clean), blob
+        is_clean, content = _taken_apart(merge)
+        self._known[key] = is_clean, None if content is None else self._scratch.add(content)
 
     def _recall(self, key: tuple[str, ...]) -> Merge:
         is_clean, blob = self._known[key]
-        content = None if blob is None else self._scratch.read(blob)
-        return Clean(content) if is_clean and content is not None else Conflicted(content)
+        return _merge_of(is_clean, None if blob is None else self._scratch.read(blob))
 
     def _part(self, key: tuple[str, ...], sides: tuple[bytes, bytes, bytes]) -> _Part:
         """Return what git has to merge: the part in which the changes touch, or the whole."""
@@ -108,7 +108,10 @@ class GitTextMerge:
         if part.sides is None:
             return Clean(b"")
         found = None if self._kept is None else self._kept.get(self._question(part.key))
-        return None if found is None else _read_merge(found[0])
+        if found is None:
+            return None
+        is_clean, text = found[0]
+        return _merge_of(is_clean, None if text is None else text.encode("latin-1"))
 
     def _question(self, key: tuple[str, ...]) -> tuple[str, ...]:
         """Return everything that a merge depends on: the texts, and the version of git."""
@@ -159,14 +162,12 @@ class GitTextMerge:
         return tree, set(names)
 
 
-def _written_merge(merge: Merge) -> list[object]:
-    content = merge.content if isinstance(merge, Clean) else merge.marked
-    return [isinstance(merge, Clean), None if content is None else content.decode("latin-1")]
+def _taken_apart(merge: Merge) -> tuple[bool, bytes | None]:
+    """Return whether a merge is clean, and its text; `_merge_of` is the reverse."""
+    return (True, merge.content) if isinstance(merge, Clean) else (False, merge.marked)
 
 
-def _read_merge(written: tuple[bool, str | None]) -> Merge:
-    is_clean, text = written
-    content = None if text is None else text.encode("latin-1")
+def _merge_of(is_clean: bool, content: bytes | None) -> Merge:
     return Clean(content) if is_clean and content is not None else Conflicted(content)
 
 

@@ -1,7 +1,7 @@
 """Structural merges in another process."""
 
 import signal
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 import pytest
@@ -33,9 +33,19 @@ TORN = b"<<<<<<< ours\ny\n"
 TEXTS = Texts(BASE, UPSTREAM, FORK)
 
 
+class NoAnswers(Answers):
+    """A cache that keeps nothing."""
+
+    def get(self, question: Iterable[str | bytes]) -> None:
+        return None
+
+    def put(self, question: Iterable[str | bytes], answer: object) -> None:
+        pass
+
+
 @pytest.fixture
 def apart() -> Iterator[StructureApart]:
-    made = StructureApart()
+    made = StructureApart(NoAnswers())
     yield made
     made.close()
 
