@@ -11,11 +11,15 @@ from patchmgr.model.merge import Merge
 from patchmgr.model.snapshot import Entry
 
 
-class Blobs(Protocol):
+class Contents(Protocol):
     """File contents by blob id."""
 
     def read(self, blob: str) -> bytes:
         """Return the content of a blob; raise PatchmgrError if it is missing."""
+
+
+class Blobs(Contents, Protocol):
+    """File contents by blob id, to which new contents can be added."""
 
     def add(self, content: bytes) -> str:
         """Store new content until the run ends, and return its blob id."""

@@ -6,7 +6,7 @@ from typing import Protocol
 
 from msgspec import Struct
 
-from patchmgr.model.ports import Tree
+from patchmgr.model.ports import Contents, Tree
 
 
 class NamedRef(Struct, frozen=True):
@@ -99,13 +99,6 @@ def claims(predicate: Predicate) -> tuple[Claim, ...]:
     if isinstance(predicate, AllOf | AnyOf):
         return tuple(claim for part in predicate.parts for claim in claims(part))
     return (predicate,)
-
-
-class Contents(Protocol):
-    """File contents by blob id."""
-
-    def read(self, blob: str) -> bytes:
-        """Return the content of a blob; raise PatchmgrError if it is missing."""
 
 
 class State(Struct, frozen=True):

@@ -11,7 +11,8 @@ from msgspec import Struct
 from patchmgr.engines.series.needs import Views, check_upstreams, has_conditions
 from patchmgr.errors import USAGE_KINDS, PatchmgrError
 from patchmgr.formats.shown import shown
-from patchmgr.model.predicate import Contents, State
+from patchmgr.model.ports import Contents
+from patchmgr.model.predicate import State
 from patchmgr.model.snapshot import is_full_id
 from patchmgr.plumbing.git_upstream import TAGS, tag_version, tags_of
 from patchmgr.plumbing.objects import StoredTree
