@@ -279,7 +279,7 @@ def _next_step(
         yield "These files have conflict markers:"
         yield from (f"  {clean(str(work / name))}" for name in waiting)
     if findings:
-        yield "These patches merged, but the result is broken or lacks lines. Correct or accept each:"
+        yield "These patches merged, but the result is broken or lacks lines. Correct or accept:"
         for name, id in findings:
             yield f"  {clean(name)}: patchmgr conflicts accept {id} --because TEXT"
     yield _conflicts_left(outcomes)

@@ -32,6 +32,7 @@ from patchmgr.engines.rebase.conflicts import shown_content
 from patchmgr.engines.rebase.ladder import Merged, Sides, merge_file
 from patchmgr.engines.rebase.work import Edits, FileResult, NewSide, Tools, UpstreamRange
 from patchmgr.engines.series.fold import FileStep, Overlay, step_patch
+from patchmgr.errors import PatchmgrError
 from patchmgr.model.audit import ENSURES, AuditFinding
 from patchmgr.model.decision import Decision, Ruling
 from patchmgr.model.merge import Clean
@@ -39,6 +40,11 @@ from patchmgr.model.outcome import How, HunkOutcome, PatchOutcome, Reliability, 
 from patchmgr.model.patch import Patch
 from patchmgr.model.ports import Blobs, Step, Tree
 from patchmgr.model.snapshot import Entry
+
+DRIFTED = (
+    "it is not carried, and no longer applies as it is; a rebase that does not leave it out "
+    "carries it (--select)"
+)
 
 
 class Item(Struct, frozen=True):
@@ -124,7 +130,10 @@ def rebase_series(
         elif item.refusal is not None:
             for step in item.steps or ():
                 _follow(run, step)
-            judged.append(Judged(_outcome(run, item.patch, item.refused_as, item.refusal)))
+            outcome = _outcome(run, item.patch, item.refused_as, item.refusal)
+            if item.steps is None and _has_drifted(run, item.patch):
+                outcome = replace(outcome, warnings=(DRIFTED,))
+            judged.append(Judged(outcome))
         else:
             judged.append(_with_promise(_with_history(_carry(run, item), item), item, run))
         judged[-1] = replace(judged[-1], left=tuple(run.left.values()))
@@ -133,6 +142,18 @@ def rebase_series(
         if stops_at_conflict and judged[-1].outcome.verdict is Verdict.CONFLICT:
             stopped = item.patch.name
     return tuple(judged), run.side.files.changes()
+
+
+def _has_drifted(run: _Run, patch: Patch) -> bool:
+    """Return whether a patch applies to its base as it is, but no longer to upstream's files."""
+
+    def applies(files: Tree) -> bool:
+        try:
+            return bool(step_patch(Overlay(files), patch, run.tools.blobs))
+        except PatchmgrError:
+            return False
+
+    return applies(run.old) and not applies(run.side.files)
 
 
 def _with_history(judged: Judged, item: Item) -> Judged:

@@ -198,6 +198,24 @@ def test_a_guard_keeps_a_patch_out_of_both_sides() -> None:
     assert result.files == {"f": text("a X c d e f g h i j K l")}
 
 
+@table(
+    ("base", "onto", "is_told"),
+    {
+        "changed-by-upstream": (BASE, OTHER, True),
+        "landed": (BASE, EARLY, True),
+        "changed-elsewhere": (BASE, LATE, False),
+        "unchanged": (BASE, BASE, False),
+        "did-not-apply-before": (OTHER, LATE, False),
+    },
+)
+def test_a_patch_that_a_guard_leaves_out_does_not_rot_in_silence(
+    base: bytes, onto: bytes, is_told: bool
+) -> None:
+    (patch,) = series({"f": BASE}, {"f": EARLY})
+    (outcome,) = Run({"f": base}, {"f": onto}).rebase(patch, refused={"p1": "guard"}).outcomes
+    assert bool(outcome.warnings) is is_told
+
+
 @table("refused", {"all": {}, "guarded": {"p1": "guard #-a"}})
 def test_patches_that_are_folded_already_come_out_the_same(refused: Mapping[str, str]) -> None:
     patches = series({"f": BASE}, {"f": EARLY}, {"f": BOTH})
