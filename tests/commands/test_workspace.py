@@ -245,6 +245,24 @@ def test_fetch_follows_what_upstream_renames_and_deletes(stage: Stage) -> None:
     stage.run(*line, "v1", code=2)
 
 
+def test_a_rewritten_branch_that_no_clone_has_any_more_is_followed(stage: Stage) -> None:
+    upstream, lender = Repository(stage.folder / "moving"), stage.folder / "lender"
+    first = plant(upstream, {"a": "one\n"}, "one")
+    plant(upstream, {"a": "two\n"}, "two")
+    upstream.git("clone", "--quiet", str(upstream.root), str(lender))
+    old = plant(upstream, {"a": "three\n"}, "three")
+    stage.run("upstream", "add", "m", "--git", upstream.root, "--reference", lender)
+    stage.run("upstream", "fetch", "m")
+    upstream.git("reset", "--quiet", "--hard", first)
+    new = plant(upstream, {"a": "else\n"}, "else")
+    upstream.git("reflog", "expire", "--expire=all", "--all")
+    upstream.git("prune")
+    shutil.rmtree(lender)
+    upstream.git("clone", "--quiet", "--no-local", str(upstream.root), str(lender))
+    answer = stage.run("upstream", "fetch", "m")
+    assert f"m: heads/main moved from {old[:12]} to {new[:12]}\n" in answer.err
+
+
 def test_what_is_borrowed_is_not_transferred(stage: Stage, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", str(stage.folder / "new cache"))
     root = stage.folder / "w"
