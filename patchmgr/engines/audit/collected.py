@@ -191,7 +191,8 @@ def _defined(tree: ast.Module) -> Iterator[str]:
         elif isinstance(node, Function):
             for decorator in node.decorator_list:
                 if "fixture" in ast.unparse(decorator).partition("(")[0]:
-                    yield node.name
+                    named = _name_given(decorator)
+                    yield named or node.name
 
 
 def _named(tree: ast.Module) -> Iterator[str]:
@@ -202,3 +203,10 @@ def _named(tree: ast.Module) -> Iterator[str]:
             yield node.targets[0].id
         elif isinstance(node, ast.Constant) and isinstance(node.value, str):
             yield from node.value.replace(",", " ").split() if len(node.value) < 200 else ()
+
+
+def _name_given(decorator: ast.expr) -> str:
+    for keyword in decorator.keywords if isinstance(decorator, ast.Call) else ():
+        if keyword.arg == "name" and isinstance(keyword.value, ast.Constant):
+            return str(keyword.value.value)
+    return ""

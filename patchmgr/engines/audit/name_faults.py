@@ -30,6 +30,7 @@ from patchmgr.engines.structure.python_tree import (
 _THERE = ("module", "class", "function", "value", "instance")
 _DEEPEST = 8  # star imports that are followed one after the other, at most
 _MOST_CLASSES = 50  # classes that are searched for one with the same name, at most
+_PLAIN_VALUES = (ast.Constant, ast.List, ast.Tuple, ast.Dict, ast.Set, ast.JoinedStr)
 
 
 def import_faults(node: ast.ImportFrom | ast.Import, at: PairedUse) -> Iterator[Fault]:
@@ -53,6 +54,11 @@ def import_faults(node: ast.ImportFrom | ast.Import, at: PairedUse) -> Iterator[
             was, now = (s.state.module(s.state.place(s.path, asked)) for s in (at.then, at.now))
             if _is_unlisted(was, now, name):
                 yield at.gone(no_name, symbol, new, replace(new, is_inferred=True))
+        elif new.what == "function" and module and not at.is_same(new):
+            old = at.then.imported(node, alias)
+            if old.what == "value" and is_literal(old.node):
+                text = f"`{name}` was a plain value, and is now a function."
+                yield at.misused(text, name, old, new)
         elif new.what == "absent" and not _is_elsewhere(asked, at):
             # A package that left the project may be installed beside it now.
             top = asked.partition(".")[0]
@@ -175,6 +181,13 @@ def attribute_faults(node: ast.Attribute, at: PairedUse) -> Iterator[Fault]:
         elif not at.use.is_called and old.is_property and new.what == "function":
             text = f"`{said}` is read as a property, but is now a method."
             yield at.misused(text, said, old, new)
+
+
+def is_literal(node: ast.AST | None) -> bool:
+    """Return whether a statement assigns a literal other than None."""
+    value = node.value if isinstance(node, Assigned) else None
+    is_none = isinstance(value, ast.Constant) and value.value is None
+    return isinstance(value, _PLAIN_VALUES) and not is_none
 
 
 def is_lost(old: Entity, new: Entity, pair: Pair) -> bool:

@@ -22,11 +22,11 @@ _WORD = re.compile(rb"\w+")
 _STRING = re.compile(rb"\"([\w.:/\-]{2,200})\"|'([\w.:/\-]{2,200})'")
 _ENTRY = re.compile(rb"=[ \t]*([\w.]+:\w+)[ \t]*$")
 _OPERATOR = re.compile(rb"\bops\.(\w+)\.(\w+)|\b_\w*C\w*\.(\w+)[ \t]*\(")
-_DEFINES = re.compile(
-    rb"^[ \t]*(?:(?:async[ \t]+)?def|class)[ \t]+(\w+)|^(\w+)[ \t]*(?::[^=\n]+)?=(?!=)",
-    re.MULTILINE,
+_TOP = re.compile(
+    rb"^(?:(?:async[ \t]+)?def|class)[ \t]+(\w+)|^(\w+)[ \t]*(?::[^=\n]+)?=(?!=)", re.MULTILINE
 )
 _IMPORT = re.compile(rb"^[ \t]*(?:from|import)\b[^(\n]*(?:\([^)]*\))?", re.MULTILINE)
+_INNER = re.compile(rb"^[ \t]+(?:def|class)[ \t]+(\w+)", re.MULTILINE)
 _REGISTERED = re.compile(
     rb"""\.(?:def|impl)\(\s*"(?:\w+::)?(\w+)
        | \b\w*(?:custom_op|regist|REGIST|EXPORT)\w*\(\s*(?:\w+\s*=\s*)?["']?(?:\w+::)?(\w+)""",
@@ -34,15 +34,22 @@ _REGISTERED = re.compile(
 )
 _IMPLEMENTED = re.compile(rb"\.impl\(\s*\"(?:\w+::)?(\w+)")
 _SCHEMA = re.compile(rb"\.def\(\s*\"(?:\w+::)?(\w+)()")
+_DEFINED = re.compile(
+    rb"""\.def\(\s*"(?:\w+::)?(\w+) | @[\w.]*regist\w*\(\s*["']([\w.\-/]+)["']""", re.VERBOSE
+)
 
 
 def lost_registrations(states: States) -> Iterator[Told]:
-    """Find lines of the series that mention a module or operator which upstream removed."""
+    """Find lines of the series that mention a module or operator which upstream removed.
+
+    Names that the series registers and upstream now registers as well are found, too.
+    """
     lines = [*lines_added(states, (*_TEXT, *CXX))]
     if not lines or not states.changed_upstream:
         return
     yield from _lost_names(states, lines)
     yield from _lost_operators(states, lines)
+    yield from _defined_twice(states, lines)
 
 
 def _strings(line: AddedLine) -> list[str]:
@@ -62,22 +69,29 @@ def _lost_names(states: States, lines: Collection[AddedLine]) -> Iterator[Told]:
         old, new = states.written.read(path), states.merged.read(path)
         if old is None or old == new:
             continue
-        is_unsure = _other_form(states.merged, path) if new is None else _is_open(new)
-        gone = set() if is_unsure else _names(old) - _names(new or b"")
+        has_moved = new is None and _other_form(states.merged, path)
+        gone = set() if has_moved else _names(old).union(_INNER.findall(old)) - _kept(old, new)
         for line, texts in named:
             for text, symbol in _names_in(texts, module_name(path)):
-                is_module_gone = not symbol and new is None and not is_unsure
-                if symbol.encode() not in gone and not is_module_gone:
+                if symbol is None and (new is not None or has_moved):
+                    continue
+                if symbol is not None and symbol.encode() not in gone:
                     continue
                 lost = f"`{symbol}`, which {path} no longer has" if new is not None else path
                 said = f"`{text}` names {lost}" + (", which is gone" if new is None else "")
                 commit = states.commit_since(path, partial(_lacks, symbol=symbol))
+                proposal = _renamed(old, new) if symbol is not None and new is not None else None
+                if proposal is not None:
+                    said += f"; `{proposal}` is new there"
                 place = (line.path, line.number, symbol or text)
-                yield line.patch, AuditFinding("registered", False, *place, said, commit)
+                finding = AuditFinding("registered", False, *place, said, commit, proposal)
+                yield line.patch, finding
 
 
-def _lacks(content: bytes | None, symbol: str) -> bool:
-    return content is None or (symbol != "" and symbol.encode() not in _names(content))
+def _lacks(content: bytes | None, symbol: str | None) -> bool:
+    if content is None or symbol is None:
+        return content is None
+    return symbol.encode() not in _names(content)
 
 
 def _other_form(files: Files, path: str) -> bool:
@@ -87,10 +101,10 @@ def _other_form(files: Files, path: str) -> bool:
     return files.exists(path.removesuffix(".py"))
 
 
-def _names_in(texts: list[str], module: str) -> Iterator[tuple[str, str]]:
+def _names_in(texts: list[str], module: str) -> Iterator[tuple[str, str | None]]:
     """Yield (string, name) for each string of a line that refers to a module or to a name in it.
 
-    The name (empty: the module itself) is in the string (`a.b.c` or `a.b:c`) or in the next one.
+    The name (None: of the module) is in the string (`a.b.c` or `a.b:c`) or in the next one.
     """
     for number, text in enumerate(texts):
         where, colon, name = text.partition(":")
@@ -98,7 +112,7 @@ def _names_in(texts: list[str], module: str) -> Iterator[tuple[str, str]]:
             yield text, name.partition(".")[0]
         elif not colon and _is_of(text, module):
             if "." in text:
-                yield text, ""
+                yield text, None
             for other in texts[number + 1 : number + 2]:
                 if other.isidentifier():
                     yield f"{text}.{other}", other
@@ -114,15 +128,28 @@ def _is_of(name: str, module: str) -> bool:
     return bool(name) and f".{module}".endswith(f".{name.lstrip('.')}")
 
 
+def _bound(content: bytes) -> set[bytes]:
+    """Return the names that the top-level lines of a module define or assign."""
+    return {one or other for one, other in _TOP.findall(content)}
+
+
 def _names(content: bytes) -> set[bytes]:
-    """Return the names that a module and its classes define, and all words in its imports."""
-    defined = {one or other for one, other in _DEFINES.findall(content)}
-    return defined.union(*map(_WORD.findall, _IMPORT.findall(content)))
+    """Return the names that a module defines, assigns or imports, and all words in its imports."""
+    return _bound(content).union(*map(_WORD.findall, _IMPORT.findall(content)))
 
 
-def _is_open(content: bytes) -> bool:
-    """Return whether a module may have names that its text does not show."""
-    return b"__getattr__" in content or any(b"*" in line for line in _IMPORT.findall(content))
+def _kept(old: bytes, new: bytes | None) -> set[bytes]:
+    """Return the names of an old module that the new one has, or may have."""
+    if new is None:
+        return set()
+    if any(b"*" in line for line in _IMPORT.findall(new)) or b"__getattr__" in _bound(new):
+        return _names(old)
+    return _names(new).union(_INNER.findall(new))
+
+
+def _renamed(old: bytes, new: bytes) -> str | None:
+    come = _bound(new) - _bound(old)
+    return come.pop().decode() if len(come) == 1 else None
 
 
 def _registered(
@@ -179,3 +206,21 @@ def _unregistered(
 
 def _registers_no(content: bytes | None, name: bytes, pattern: re.Pattern[bytes]) -> bool:
     return all(name not in found for found in pattern.findall(content or b""))
+
+
+def _defined_twice(states: States, lines: Collection[AddedLine]) -> Iterator[Told]:
+    """Find names that lines of the series register and that upstream now registers as well."""
+    mine: dict[bytes, AddedLine] = {}
+    for line in lines:
+        for one, other in _DEFINED.findall(line.text):
+            mine.setdefault(one or other, line)
+    if not mine:
+        return
+    ends = CXX if any(line.path.endswith(CXX) for line in mine.values()) else PYTHON
+    paths = [path for path in sorted(states.changed_upstream) if path.endswith(ends)]
+    old = _registered(states.base, paths, _DEFINED)
+    new = _registered(states.onto, paths, _DEFINED)
+    for name in sorted(mine.keys() & new.keys() - old.keys()):
+        line, shown = mine[name], name.decode()
+        text = f"`{shown}` is registered here, and now also by upstream in {new[name]}"
+        yield line.patch, AuditFinding("registered", False, line.path, line.number, shown, text)

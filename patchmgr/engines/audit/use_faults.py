@@ -17,6 +17,7 @@ from patchmgr.engines.audit.name_faults import (
     attribute_faults,
     has_stars,
     import_faults,
+    is_literal,
     misfit,
     override_faults,
     star_faults,
@@ -65,6 +66,12 @@ def call_faults(node: ast.Call, at: PairedUse) -> Iterator[Fault]:
     """Yield a fault for each argument, default or `await` of a call that no longer fits."""
     node = _partial(node, at.now.module.imports if at.now.module is not None else {})
     new = at.new(node.func)
+    if new.what == "value" and not new.is_property and is_literal(new.node):
+        old = at.old(node.func)
+        if old.what in ("class", "function"):
+            said = ast.unparse(node.func)
+            yield at.misused(f"`{said}` is called, but is now a plain value.", said, old, new)
+        return
     has_bases = isinstance(new.node, ast.ClassDef) and new.node.bases
     if new.what not in ("class", "function") or (at.is_same(new) and not has_bases):
         return

@@ -231,6 +231,7 @@ ROWS = "f = {'k': 1, 'j': 2}\n"
             BUILT_TWO,
         ),
         "derived": ("from m import f\n\n\nclass D(f): ...\n\n\nD(1)\n", BUILT, BUILT_TWO),
+        "kind": ("from m import f\n\nf.items()\n", ROWS, ONE),
     },
 )
 def test_new_code_of_upstream_uses_what_the_series_changes(text: str, old: str, new: str) -> None:

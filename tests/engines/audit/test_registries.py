@@ -112,3 +112,11 @@ def test_an_operator_that_is_no_longer_registered_is_told() -> None:
 )
 def test_an_operator_that_is_registered_is_not_told(upstream: Files) -> None:
     assert not told_of(CALL, upstream)
+
+
+def test_what_both_sides_register_is_told() -> None:
+    line = '  m.def("gelu(Tensor x) -> Tensor");\n'
+    ours: Files = {"csrc/more.cpp": f"TORCH_LIBRARY_FRAGMENT(fast, m) {{\n{line}}}\n"}
+    theirs: Files = {"csrc/bindings.cpp": BINDINGS.replace("}\n", f"{line}}}\n")}
+    assert [one.symbol for one in told_of(ours, theirs)] == ["gelu"]
+    assert not told_of(ours, {"csrc/bindings.cpp": BINDINGS.replace("norm", "gelu_norm")})
