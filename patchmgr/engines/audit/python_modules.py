@@ -22,6 +22,7 @@ from patchmgr.engines.structure.python_tree import (
     children,
     is_named,
     last_name,
+    parse_anew,
     parse_python,
     statements_in,
     targets_of,
@@ -205,6 +206,9 @@ def bindings(body: Sequence[ast.AST]) -> Iterator[tuple[str, ast.AST | None]]:
             case ast.AnnAssign(target=ast.Name(id=name)):
                 yield name, node
                 inner = [node.value] if node.value else ()
+            case ast.withitem(optional_vars=ast.Name(id=name)):
+                yield name, node
+                inner = [node.context_expr]
             case ast.comprehension():  # its variables are those of another scope
                 inner = [node.iter, *node.ifs]
             case ast.Lambda():
@@ -258,6 +262,28 @@ def members_of(node: ast.AST | None) -> dict[str, list[ast.AST]]:
                     ):
                         found.setdefault(part.attr, []).append(child if part is target else part)
     return found
+
+
+@lru_cache(maxsize=4096)
+def namedtuple_class(node: ast.AST) -> ast.ClassDef | None:
+    """Return a class equal to the one that a `namedtuple` call makes, or None for other nodes."""
+    call, target = (node.value, node.targets[0]) if isinstance(node, ast.Assign) else (None, None)
+    if not isinstance(call, ast.Call) or not isinstance(target, ast.Name) or call.keywords:
+        return None
+    if last_name(call.func) != "namedtuple" or len(call.args) != 2:
+        return None
+    try:
+        fields = ast.literal_eval(call.args[1])
+    except (ValueError, TypeError, SyntaxError):
+        return None
+    names = fields.replace(",", " ").split() if isinstance(fields, str) else list(fields)
+    lines = [f"    {name}: object" for name in names] or ["    pass"]
+    made = parse_anew("\n".join([f"class {target.id}(NamedTuple):", *lines, ""]))
+    if made is None or not isinstance(made.body[0], ast.ClassDef):
+        return None
+    for child in walk(made):
+        ast.copy_location(child, node)
+    return made.body[0]
 
 
 def decorators(node: ast.AST | None) -> frozenset[str]:

@@ -17,6 +17,7 @@ from patchmgr.engines.audit.python_modules import (
     bindings,
     decorators,
     members_of,
+    namedtuple_class,
 )
 from patchmgr.engines.audit.states import Files
 from patchmgr.engines.languages.file_types import PYTHON
@@ -75,8 +76,10 @@ UNKNOWN = Entity("unknown")
 class PythonScope:
     """A function, class or comprehension around an expression."""
 
-    def __init__(self, node: ast.AST) -> None:
+    def __init__(self, node: ast.AST, names: dict[str, ast.AST | None] | None = None) -> None:
         self.node = node
+        if names is not None:
+            self.names = names
 
     @cached_property
     def names(self) -> dict[str, ast.AST | None]:
@@ -167,8 +170,8 @@ class PythonState:
             if isinstance(node, Function):
                 is_decorated = bool(node.decorator_list)
                 return Entity("function", name, module, node=node, is_decorated=is_decorated)
-            what: What = "class" if isinstance(node, ast.ClassDef) else "value"
-            return Entity(what, name, module, node=node)
+            made = node if isinstance(node, ast.ClassDef) else namedtuple_class(node)
+            return Entity("value" if made is None else "class", name, module, node=made or node)
         if name in module.bound:
             return UNKNOWN
         for star in module.stars:
@@ -382,6 +385,8 @@ class Reader(Struct, frozen=True):
                 return found if found.what == "instance" else UNKNOWN
             case ast.AnnAssign(annotation=kind) | ast.ExceptHandler(type=kind):
                 return self.annotated(kind, scopes, depth)
+            case ast.withitem(context_expr=value):
+                return self._entered(self.entity(value, scopes, depth))
         return UNKNOWN
 
     def _argument(self, arg: ast.arg, scopes: Scopes, depth: int) -> Entity:
@@ -396,6 +401,16 @@ class Reader(Struct, frozen=True):
                 is_class = "classmethod" in marks
                 return replace(owner, what="class" if is_class else "instance", is_inferred=True)
         return self.annotated(arg.annotation, outer, depth)
+
+    def _entered(self, manager: Entity) -> Entity:
+        """Return the context manager itself if its `__enter__` returns `self`, or else UNKNOWN."""
+        if manager.what != "instance":
+            return UNKNOWN
+        enter = self.state.class_member(manager, "__enter__").node
+        if not isinstance(enter, Function):
+            return UNKNOWN
+        last, me = enter.body[-1], enter.args.args[0].arg if enter.args.args else ""
+        return manager if isinstance(last, ast.Return) and is_named(last.value, me) else UNKNOWN
 
 
 def class_names(node: ast.expr | None) -> Iterator[ast.expr]:

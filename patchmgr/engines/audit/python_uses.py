@@ -140,6 +140,8 @@ def _parts(use: Use) -> Iterator[Use]:
         return
     if isinstance(node, (Definition, ast.Lambda, *_COMPREHENSIONS)):
         inner = (*inner, PythonScope(node))
+    elif isinstance(node, (ast.If, ast.IfExp)):
+        inner = (*inner, *_narrowed(node))
     skipped = "body" if isinstance(node, (ast.Try, ast.With)) and _is_fallback(node) else ""
     is_for_types = test is not None and last_name(test) == "TYPE_CHECKING"
     for name, child in _children(node):
@@ -168,6 +170,17 @@ def _children(node: ast.AST) -> Iterator[tuple[str, ast.AST]]:
         for child in value if isinstance(value, list) else (value,):
             if isinstance(child, ast.AST) and child._fields and not isinstance(child, ast.Name):
                 yield name, child
+
+
+def _narrowed(node: ast.If | ast.IfExp) -> Scopes:
+    """Return a scope in which a name has the class that `isinstance` tests for, or no scope."""
+    match node.test:
+        case ast.Call(func=ast.Name("isinstance"), args=[ast.Name(id=name), asked]):
+            body = node.body if isinstance(node.body, list) else [node.body]
+            is_bound = any(bound == name for bound, _ in bindings(body))
+            if not is_bound and not isinstance(asked, ast.Tuple):
+                return (PythonScope(node, {name: ast.arg(arg=name, annotation=asked)}),)
+    return ()
 
 
 def _is_fallback(node: ast.Try | ast.With) -> bool:

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from patchmgr.engines.audit.interfaces import Lines, named_imports
 from patchmgr.engines.audit.name_faults import (
@@ -36,9 +37,11 @@ from patchmgr.engines.audit.states import States, Told
 from patchmgr.engines.structure.python_tree import (
     Assigned,
     Function,
+    is_named,
     keyword_parameters,
     own_nodes,
     parameters,
+    walk,
 )
 from patchmgr.model.audit import AuditFinding
 
@@ -86,6 +89,9 @@ def call_faults(node: ast.Call, at: PairedUse) -> Iterator[Fault]:
     if not any(misfit(node, before.arguments, before.is_method, said)):
         if texts := list(misfit(node, after.arguments, after.is_method, said)):
             yield at.misused(" ".join(texts), said, old, new, is_certain=is_certain)
+        elif name := _by_place_only(node, before, after):
+            text = f"`{said}` is called with `{name}`, which is now positional-only."
+            yield at.misused(text, said, old, new, is_certain=is_certain)
         elif swapped := _swapped(node, before, after):
             yield at.misused(f"`{said}` is called {swapped}.", said, old, new)
         else:
@@ -184,6 +190,13 @@ def _swapped(node: ast.Call, before: Signature, after: Signature) -> str:
     return ""
 
 
+def _by_place_only(node: ast.Call, before: Signature, after: Signature) -> str:
+    """Return a parameter that a call passes by name but that is positional-only now, or ""."""
+    was, now = ({a.arg for a in s.arguments.posonlyargs} for s in (before, after))
+    given = {keyword.arg for keyword in node.keywords if keyword.arg} & (now - was)
+    return "" if after.arguments.kwarg is not None else min(given, default="")
+
+
 def _other_defaults(
     node: ast.Call, before: Signature, after: Signature
 ) -> Iterator[tuple[str, str, str]]:
@@ -210,36 +223,68 @@ def _constants(arguments: ast.arguments) -> dict[str, str]:
 
 
 def decorator_faults(node: ast.AST, at: PairedUse) -> Iterator[Fault]:
-    """Yield a fault for each decorator without arguments that must be called with some now."""
+    """Yield a fault for each decorator that is used in a way that its new definition forbids."""
     for decorator in getattr(node, "decorator_list", ()):
-        if not isinstance(decorator, (ast.Name, ast.Attribute)):
+        is_bare = not isinstance(decorator, ast.Call)
+        called = decorator if is_bare else decorator.func
+        if not isinstance(called, (ast.Name, ast.Attribute)):
             continue
-        new, old = at.new(decorator), at.old(decorator)
-        is_other = old.what == "function" and not _makes_decorator(old.node)
-        if is_other and _makes_decorator(new.node):
-            said = ast.unparse(decorator)
+        new = at.new(called)
+        if new.what not in ("function", "class") or at.is_same(new):
+            continue
+        old, said = at.old(called), ast.unparse(called)
+        before, after = _decorates(old.node), _decorates(new.node)
+        if is_bare and before == {"bare"} and after == {"called"}:
             text = f"`@{said}` must now be called with arguments, as in `@{said}(...)`."
+            yield at.misused(text, said, old, new).on_line(decorator.lineno)
+        elif is_bare:  # a bare decorator is called with one argument
+            given = ast.Name(id=getattr(node, "name", "_"), ctx=ast.Load())
+            call = ast.copy_location(ast.Call(func=called, args=[given], keywords=[]), decorator)
+            use = Use(call, at.use.scopes, at.use.is_typing)
+            yield from call_faults(call, replace(at, use=use))
+        elif before == {"called"} and after == {"bare"}:
+            text = f"`@{said}` is called, but is now a plain decorator."
             yield at.misused(text, said, old, new).on_line(decorator.lineno)
 
 
-def _makes_decorator(node: ast.AST | None) -> bool:
-    """Return whether a function returns an inner function that returns a function in its turn."""
-    made = _returned_functions(node)
-    return bool(made) and all(
-        isinstance(one, Function) and _returned_functions(one) for one in made
-    )
-
-
-def _returned_functions(node: ast.AST | None) -> list[ast.AST]:
-    """Return the inner functions and parameters that a function returns, if nothing else."""
+def _decorates(node: ast.AST | None) -> set[str]:
+    """Return how a decorator can be written: "bare", "called", both, or neither if unsure."""
     if not isinstance(node, Function):
-        return []
-    known: dict[str, ast.AST] = {arg.arg: arg for arg, _ in parameters(node.args)[:1]}
-    known |= {child.name: child for child in node.body if isinstance(child, Function)}
-    values = [n.value for n in own_nodes(node.body) if isinstance(n, ast.Return)]
-    found = [known.get(value.id) for value in values if isinstance(value, ast.Name)]
-    made = [one for one in found if one is not None]
-    return made if len(made) == len(values) else []
+        return set()
+    inner = {child.name: child for child in node.body if isinstance(child, Function)}
+    first = next((arg.arg for arg, _ in parameters(node.args)), "")
+    found: set[str] = set()
+    for child in own_nodes(node.body):
+        value = child.value if isinstance(child, ast.Return) else None
+        if value is None:
+            continue
+        if is_named(value, first) or (
+            isinstance(value, ast.Call) and any(is_named(arg, first) for arg in value.args)
+        ):
+            found.add("bare")
+        elif isinstance(value, ast.Name) and value.id in inner:
+            made = inner[value.id]
+            is_bare_inside = _decorates(made) == {"bare"}
+            if _calls(made, first, as_argument=True) and not is_bare_inside:
+                found.add("bare")
+            elif is_bare_inside:
+                found.add("called")
+            else:
+                return set()
+        elif isinstance(value, ast.Lambda):
+            found.add("bare" if _calls(value, first) else "called")
+        else:
+            return set()
+    return found
+
+
+def _calls(node: ast.AST, name: str, *, as_argument: bool = False) -> bool:
+    """Return whether a node calls a name or, if `as_argument`, passes it as an argument."""
+    return any(
+        is_named(part.func, name) or (as_argument and any(is_named(a, name) for a in part.args))
+        for part in walk(node)
+        if isinstance(part, ast.Call)
+    )
 
 
 # The kinds of syntax nodes that each check examines.

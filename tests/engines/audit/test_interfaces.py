@@ -218,6 +218,7 @@ def test_members_stay_unsure(text: str, edits: list[tuple[str, str]], sentence: 
 
 
 ROWS = "f = {'k': 1, 'j': 2}\n"
+ENTRY = "from collections import namedtuple\n\nf = namedtuple('f', 'a')\n"
 
 
 @table(
@@ -231,6 +232,7 @@ ROWS = "f = {'k': 1, 'j': 2}\n"
             BUILT_TWO,
         ),
         "derived": ("from m import f\n\n\nclass D(f): ...\n\n\nD(1)\n", BUILT, BUILT_TWO),
+        "field": ("from m import f\n\nf(1)\n", ENTRY, ENTRY.replace("'a'", "'a b'")),
         "kind": ("from m import f\n\nf.items()\n", ROWS, ONE),
     },
 )
@@ -301,7 +303,12 @@ TABLE = "_ALL = {'f': 1, 'g': 2}\n\n\ndef __getattr__(name):\n    return _ALL[na
         "pair-that-nobody-reads": ("f(1)", LISTS, PAIR, None),
         "still-a-pair": ("x = f(1)[0]", PAIR, PAIR.replace("len(", "sum("), None),
         "bare": ("@f\ndef g():\n    pass", BARE, FACTORY, "`@f` must now be called"),
+        "plain": ("@f(1)\ndef g():\n    pass", FACTORY, BARE, "now a plain decorator"),
         "decorator-that-wraps": ("@f\ndef g():\n    pass", BARE, WRAPPER, None),
+        "decorator-of-two": (
+            "@f\ndef g():\n    pass", BARE, BARE.replace("(g)", "(g, h)"),
+            "`f` is called without `h`",
+        ),
         "default": (
             "f()", "def f(a=True):\n    pass\n", "def f(a=False):\n    pass\n",
             "omits `a`, whose default was `True` and is now `False`.",
@@ -454,6 +461,38 @@ def assert_said(text: str, old: str, new: str, words: str | None) -> None:
     said = [finding.text for finding in found(INTERFACES, base, ours, upstream)]
     assert len(said) == (words is not None), said
     assert words is None or words in said[0]
+
+
+LEN = (
+    "class C:\n    def __init__(self):\n        self.limit = 1\n\n"
+    "    def __len__(self):\n        return 1\n"
+)
+PAIRS = "from collections import namedtuple\n\nP = namedtuple('P', 'x y')\n"
+NARROW = "from m import C\n\n\ndef g(c):\n    if isinstance(c, C):\n        return c.limit\n"
+
+
+@table(
+    ("text", "old", "new", "words"),
+    {
+        "narrowed": (NARROW, LEN, LEN.replace("limit", "most"), "`c.limit` no longer works"),
+        "namedtuple": (
+            "from m import P\n\n\ndef g(p: P):\n    return p.x\n", PAIRS,
+            PAIRS.replace("x y", "u y"),
+            "`P` has no `x`",
+        ),
+        "other-field": (
+            "from m import P\n\n\ndef g(p: P):\n    return p.y\n", PAIRS,
+            PAIRS.replace("x y", "u y"),
+            None,
+        ),
+        "by-place-only": (
+            "from m import f\n\nf(g=1)\n", BARE, BARE.replace("(g)", "(g, /)"),
+            "now positional-only",
+        ),
+    },
+)  # fmt: skip
+def test_statements_fit_class_and_table(text: str, old: str, new: str, words: str | None) -> None:
+    assert_said(text, old, new, words)
 
 
 SHOP = {
