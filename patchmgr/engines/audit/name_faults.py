@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Collection, Iterator
 from functools import lru_cache
 
@@ -20,7 +21,6 @@ from patchmgr.engines.structure.python_tree import (
     Definition,
     Function,
     bound_by,
-    keyword_parameters,
     module_of,
     parameters,
     targets_of,
@@ -29,6 +29,7 @@ from patchmgr.engines.structure.python_tree import (
 
 _THERE = ("module", "class", "function", "value", "instance")
 _DEEPEST = 8  # star imports that are followed one after the other, at most
+_MOST_FILES = 4_000
 _MOST_CLASSES = 50  # classes that are searched for one with the same name, at most
 _PLAIN_VALUES = (ast.Constant, ast.List, ast.Tuple, ast.Dict, ast.Set, ast.JoinedStr)
 
@@ -151,7 +152,9 @@ def _by_star(side: Reader, name: str, depth: int = 0) -> bool | None:
 
 
 def attribute_faults(node: ast.Attribute, at: PairedUse) -> Iterator[Fault]:
-    """Yield a fault if the attribute that an expression reads is gone or has changed."""
+    """Yield a fault if the attribute that an expression reads or sets is gone or has changed."""
+    if isinstance(node.ctx, ast.Store):
+        yield from _set_faults(node, at)
     if not isinstance(node.ctx, ast.Load):
         return
     new = at.new(node)
@@ -174,6 +177,9 @@ def attribute_faults(node: ast.Attribute, at: PairedUse) -> Iterator[Fault]:
             if new.owner is not None:
                 new = replace(new, owner=base_of(new.owner, old, at) or new.owner)
             yield at.gone(text, said, old, new)
+    elif new.what == "function" and not at.use.is_called and _was_plain(old):
+        text = f"`{said}` was a plain value, and is now a function."
+        yield at.misused(text, said, old, new)
     elif old.owner is not None and new.owner is not None:
         if at.use.is_called and old.what == "function" and new.is_property:
             text = f"`{said}` is called, but is now a property."
@@ -183,11 +189,43 @@ def attribute_faults(node: ast.Attribute, at: PairedUse) -> Iterator[Fault]:
             yield at.misused(text, said, old, new)
 
 
+def _was_plain(old: Entity) -> bool:
+    return old.what == "value" and not old.is_property and is_literal(old.node)
+
+
 def is_literal(node: ast.AST | None) -> bool:
     """Return whether a statement assigns a literal other than None."""
     value = node.value if isinstance(node, Assigned) else None
     is_none = isinstance(value, ast.Constant) and value.value is None
     return isinstance(value, _PLAIN_VALUES) and not is_none
+
+
+def _set_faults(node: ast.Attribute, at: PairedUse) -> Iterator[Fault]:
+    """Yield a fault for setting an attribute that no longer exists or cannot be set any more."""
+    owner = at.now.made(node.value, at.use.scopes)
+    if owner.what not in ("instance", "module", "class"):
+        return
+    new = at.now.state.attribute(owner, node.attr)
+    was = at.then.made(node.value, at.use.scopes)
+    if at.is_same(owner) and new.what != "gone":
+        return
+    old, said = at.then.state.attribute(was, node.attr), ast.unparse(node)
+    if new.what == "gone" and is_lost(old, new, at):
+        text = f"`{said}` is set, but {_where(new)} has no `{node.attr}` any more."
+        yield at.gone(text, said, old, replace(new, is_inferred=True))
+    elif owner.what == "instance" and new.is_property and old.what == "value":
+        setters = members_of(new.owner.node if new.owner else None).get(node.attr, ())
+        if len(setters) == 1 and not old.is_property:
+            text = f"`{said}` is set, but is now a property without a setter."
+            yield at.misused(text, said, old, new)
+    elif owner.what == was.what == "instance" and (
+        _is_frozen(owner.node) and not _is_frozen(was.node)
+    ):
+        yield at.misused(f"`{said}` is set, but its class is now frozen.", said, was, owner)
+
+
+def _is_frozen(node: ast.AST | None) -> bool:
+    return any("frozen=True" in ast.unparse(each) for each in getattr(node, "decorator_list", ()))
 
 
 def is_lost(old: Entity, new: Entity, pair: Pair) -> bool:
@@ -282,10 +320,9 @@ def override_faults(node: Function | Assigned, at: PairedUse) -> Iterator[Fault]
             text = f"`{symbol}` no longer overrides anything: no base class has `{name}`."
             yield at.misused(text, symbol, old, new, kind="removed")
     elif isinstance(node, Function) and was and (method := _plain_method(new)):
-        before, after = (_call_like(parent, name) for parent in (was, method))
-        texts = " ".join(misfit(after, node.args, True, name))
-        if texts and not any(misfit(before, node.args, True, name)):
-            text = f"`{symbol}` no longer fits the method that it overrides: {texts}"
+        after = _misfit(node, method)
+        if after and not _misfit(node, was):
+            text = f"`{symbol}` overrides a method that {after}."
             yield at.misused(text, symbol, old, new, kind="override")
 
 
@@ -302,10 +339,18 @@ def _is_missed(name: str, old: Entity, new: Entity, pair: Pair) -> bool:
     others = {other: made[0] for other, made in fresh.items() if other not in known}
     if best(old.node, name, others) is not None:
         return True
-    if not _uses_member(old.module.node, name):
+    before = _uses_member(old.module.node, name) or _is_abstract(old.node)
+    if not before and not _is_no_longer_called(name, pair):
         return False
     modules = (pair.now.state.module(old.module.path), pair.now.module)
     return not any(m is not None and _uses_member(m.node, name) for m in modules)
+
+
+def _is_abstract(node: ast.AST | None) -> bool:
+    if not isinstance(node, Function):
+        return False
+    is_marked = any(name.endswith("abstractmethod") for name in decorators(node))
+    return is_marked or "NotImplementedError" in ast.unparse(node.body[-1])
 
 
 def _uses_member(tree: ast.Module, name: str) -> bool:
@@ -315,33 +360,32 @@ def _uses_member(tree: ast.Module, name: str) -> bool:
     )
 
 
-def _call_like(parent: Function, name: str) -> ast.Call:
-    """Return a call that gives a method all its parameters by name."""
-    args = parent.args
-    given = [arg.arg for arg, _ in (*parameters(args)[1:], *keyword_parameters(args))]
-    more = [] if args.vararg is None and args.kwarg is None else [None]
-    keywords = [ast.keyword(each, ast.Constant(None)) for each in (*given, *more)]
-    return ast.Call(ast.Name(name), [], keywords)
+def _is_no_longer_called(name: str, pair: Pair) -> bool:
+    """Return whether the other side removed all calls of a member from a file that it changed."""
+    called = re.compile(rb"\.%b\(" % re.escape(name).encode())
+    for path in sorted(pair.changed)[:_MOST_FILES]:
+        before = pair.then.state.files.read(path) if path.endswith(".py") else None
+        if before is not None and called.search(before):
+            after = pair.now.state.files.read(path)
+            if after is not None and not called.search(after):
+                return True
+    return False
 
 
-def misfit(call: ast.Call, args: ast.arguments, is_method: bool, name: str) -> Iterator[str]:
-    """Yield a sentence for each way in which a call does not match the function's parameters."""
-    places = parameters(args)[int(is_method) :]
-    given = {keyword.arg for keyword in call.keywords}
-    open_ended = None in given or has_stars(call)
-    known = {arg.arg for arg, _ in (*places, *keyword_parameters(args))}
-    for keyword in sorted(k for k in given if k is not None):
-        if keyword not in known and args.kwarg is None:
-            yield f"`{name}` is called with `{keyword}`, which it does not take."
-    if len(call.args) > len(places) and args.vararg is None and not open_ended:
-        yield f"`{name}` is called with more arguments than it takes."
-    if open_ended:
-        return
-    for arg, default in (*places[len(call.args) :], *keyword_parameters(args)):
-        if default is None and arg.arg not in given:
-            yield f"`{name}` is called without `{arg.arg}`, which it needs."
-
-
-def has_stars(node: ast.Call) -> bool:
-    """Return whether a call has an argument such as `*args`."""
-    return any(isinstance(arg, ast.Starred) for arg in node.args)
+def _misfit(node: Function, parent: Function) -> str:
+    """Return why a method cannot be called like the method that it overrides, or "" if it can."""
+    is_async = isinstance(parent, ast.AsyncFunctionDef)
+    if isinstance(node, ast.AsyncFunctionDef) != is_async:
+        return "is now a coroutine" if is_async else "is no longer a coroutine"
+    own, args = node.args, parent.args
+    mine, theirs = (parameters(some)[1:] for some in (own, args))
+    named = {a.arg for a in (*(arg for arg, _ in mine), *own.kwonlyargs)}
+    wanted = [a.arg for a in (*(arg for arg, _ in theirs), *args.kwonlyargs)]
+    refused = next((name for name in wanted if name not in named), None)
+    if refused is not None and own.kwarg is None:
+        return f"takes `{refused}`, which the override does not take"
+    needed = (arg.arg for arg, default in mine if default is None)
+    lacking = next((name for name in needed if name not in wanted), None)
+    if lacking is not None and args.kwarg is None and args.vararg is None:
+        return f"does not take `{lacking}`, which the override needs"
+    return ""
