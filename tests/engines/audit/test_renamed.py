@@ -21,7 +21,7 @@ CASES: dict[str, tuple[Check, str, str, Edit, Edit, str]] = {
         check_names, "a.py", PYTHON, ("return 0", "return size"), ("size = n", "count = n"), "size",
     ),
     "row": (check_twice, "a.py", ROWS, ("T = {}", "T = {}\nT['x'] = 1"),
-            ("T['7'] = 7", "T['7'] = 7\nT['x'] = 2"), "T['x']"),
+            ("T['7'] = 7", "T['7'] = 7\nT['x'] = 2"), "'x'"),
     "key": (check_keys, "a.yml", KEYS, ("on:", "on:\n  x: 1"), ("  k7: 7", "  k7: 7\n  x: 2"), "x"),
     "value": (
         changed_meaning, "a.py", PYTHON, ("return 0", "return size + 1"), ("= n", "= 2"), "size",

@@ -4,13 +4,13 @@ import pytest
 
 from patchmgr.engines.audit import twice
 from patchmgr.engines.audit.cxx_includes import read_outside
-from patchmgr.engines.audit.twice import check_keys, check_twice
+from patchmgr.engines.audit.twice import check_counts, check_keys, check_twice, defined_twice
 from patchmgr.engines.languages.cxx_declarations import Declaration
 from tests.engines.audit.audited import found
 from tests.tables import table
 
 PAD = "".join(f"    p.add_argument('--{n}')\n" for n in "abcdefgh")
-HEAD, TAIL = "def make(p):\n", "    return p\n"
+HEAD, TAIL = "def make(p):\n    q = p.add_argument_group('q')\n", "    return p\n"
 KEYS = "".join(f"T[{n}] = {n}\n" for n in range(8))
 
 
@@ -19,12 +19,11 @@ KEYS = "".join(f"T[{n}] = {n}\n" for n in range(8))
     {
         "option": ("    p.add_argument('--x')\n", PAD, "    p.add_argument('--x', type=int)\n",
             ["--x"]),
+        "option-of-a-group": ("    q.add_argument('--x')\n", PAD,
+            "    p.add_argument('--x', type=int)\n", ["--x"]),
         "another-option": ("    p.add_argument('--x')\n", PAD, "    p.add_argument('--y')\n", []),
         "of-another-parser": ("    p.add_argument('--x')\n", PAD,
             "    r = p.add_parser('r')\n    r.add_argument('--x')\n", []),
-        "of-another-parser-of-that-name": (
-            "    p = p.add_parser('a')\n    p.add_argument('--x')\n", PAD,
-            "    p = p.add_parser('b')\n    p.add_argument('--x')\n", []),
         "another-branch": ("    if p:\n        p.add_argument('--x')\n", PAD,
             "    if not p:\n        p.add_argument('--x')\n", []),
     },
@@ -37,12 +36,11 @@ def test_an_option_of_both_sides_is_told(first: str, pad: str, last: str, said: 
 @table(
     ("first", "last", "said"),
     {
-        "row": ("T['x'] = 1\n", "T['x'] = 2\n", ["T['x']"]),
+        "row": ("T['x'] = 1\n", "T['x'] = 2\n", ["'x'"]),
         "between-carriage-returns-nothing-is-read": ("T['x'] = 1\r", "#\r\rT['x'] = 2\r", []),
         "row-of-another-table": ("T['x'] = 1\n", "U['x'] = 2\n", []),
         "route": ("@app.get('/x')\ndef a(): ...\n", "@app.get('/x')\ndef b(): ...\n", ["/x"]),
         "another-verb": ("@app.get('/x')\ndef a(): ...\n", "@app.post('/x')\ndef b(): ...\n", []),
-        "mock": ("@mock.patch('x')\ndef a(): ...\n", "@mock.patch('x')\ndef b(): ...\n", []),
         "another-class": ("class A:\n    x = 1\n", "class B:\n    x = 1\n", []),
         "variable": ("LIMIT = 1\n", "LIMIT: int = 2\n", ["LIMIT"]),
         "another-branch": ("LIMIT = 1\n", "if T:\n    LIMIT = 2\n", []),
@@ -83,7 +81,7 @@ COPY = "int copy(char* to) {\n  return fill(to);\n}\n\n"
 )
 def test_a_function_defined_by_both(path: str, ours: str, upstream: str, said: list[str]) -> None:
     texts = ({path: text.encode()} for text in (PADS, ours + PADS, PADS + upstream))
-    findings = found([check_twice], *texts)
+    findings = found([defined_twice], *texts)
     assert [finding.symbol for finding in findings] == said
     assert all(finding.line == 1 and not finding.is_certain for finding in findings)
 
@@ -114,7 +112,7 @@ def test_a_name_given_by_both(head: str, pad: str, first: str, last: str, said: 
     tail = "" if head.startswith("#") else "};\n"
     sides = (head + pad + tail, head + first + pad + tail, head + pad + last + tail)
     texts = ({"a.c": text.encode()} for text in sides)
-    assert [finding.symbol for finding in found([check_twice], *texts)] == said
+    assert [finding.symbol for finding in found([defined_twice], *texts)] == said
 
 
 def test_the_sides_are_not_read_for_what_the_base_defines_twice(
@@ -129,7 +127,7 @@ def test_the_sides_are_not_read_for_what_the_base_defines_twice(
         return read_outside(content)
 
     monkeypatch.setattr(twice, "read_outside", read)
-    assert not found([check_twice], *({"a.c": text.encode()} for text in sides))
+    assert not found([defined_twice], *({"a.c": text.encode()} for text in sides))
     assert len({*asked}) == 2  # the result and the base
 
 
@@ -183,3 +181,44 @@ def test_what_both_sides_add(path: str, base: str, first: str, last: str, said: 
     told = found([check_keys], *({path: side} for side in sides))
     assert [finding.symbol for finding in told] == said
     assert not any(finding.is_certain for finding in told)
+
+
+LINES = "".join(f"    {{{n}, name{n}}},\n" for n in range(9))
+TABLE = f"#define SIZE 9\n\n\nstruct entry entries[] = {{\n{LINES}}};\n"
+
+
+def _with(entry: str, after: int, size: int = 10) -> str:
+    line = f"    {{{after}, name{after}}},\n"
+    return TABLE.replace("SIZE 9", f"SIZE {size}").replace(line, line + entry)
+
+
+MINE = _with("    {20, mine},\n", 1)
+TOLD = ["both sides raise this number from 9 to 10, and each of them also adds 1 other line"]
+TWO = _with("    {20, mine},\n    {21, more},\n", 1, 11)
+
+
+@table(
+    ("mine", "upstream", "said"),
+    {
+        "an-entry-each": (MINE, _with("    {30, theirs},\n", 6), TOLD),
+        "two-entries-each": (
+            TWO, _with("    {30, theirs},\n    {31, other},\n", 6, 11),
+            [
+                "both sides raise this number from 9 to 11, and each of them also adds 2 other "
+                "lines"
+            ],
+        ),
+        "the-same-entry": (MINE.replace("name0", "name"), MINE.replace("name8", "name"), []),
+        "another-number-of-entries": (MINE, _with("    {30, theirs},\n    {31, b},\n", 6), []),
+        "a-number-that-falls": (
+            MINE.replace("SIZE 10", "SIZE 8"), _with("    {30, theirs},\n", 6, 8), [],
+        ),
+        "other-text-beside-it": (
+            MINE.replace("SIZE 10", "MOST 10"), _with("    {30, b},\n", 6).replace("SIZE", "MOST"),
+            [],
+        ),
+    },
+)  # fmt: skip
+def test_a_size_both_sides_raise_for_their_entry(mine: str, upstream: str, said: list[str]) -> None:
+    findings = found([check_counts], *({"t.c": x.encode()} for x in (TABLE, mine, upstream)))
+    assert [finding.text for finding in findings] == said
