@@ -70,7 +70,7 @@ def _lost_names(states: States, lines: Collection[AddedLine]) -> Iterator[Told]:
         if old is None or old == new:
             continue
         has_moved = new is None and _other_form(states.merged, path)
-        gone = set() if has_moved else _names(old).union(_INNER.findall(old)) - _kept(old, new)
+        gone = set() if has_moved else _names(old) - _kept(old, new)
         for line, texts in named:
             for text, symbol in _names_in(texts, module_name(path)):
                 if symbol is None and (new is not None or has_moved):
@@ -117,11 +117,9 @@ def _names_in(texts: list[str], module: str) -> Iterator[tuple[str, str | None]]
                 if other.isidentifier():
                     yield f"{text}.{other}", other
         elif not colon:
-            where = text.rpartition(".")[0]
-            while "." in where and not _is_of(where, module):
-                where = where.rpartition(".")[0]
-            names = text[len(where) + 1 :].split(".") if "." in where else ()
-            yield from ((text, name) for name in names)
+            where, dot, name = text.rpartition(".")
+            if dot and "." in where and _is_of(where, module):
+                yield text, name
 
 
 def _is_of(name: str, module: str) -> bool:

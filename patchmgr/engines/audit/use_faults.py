@@ -18,8 +18,10 @@ from patchmgr.engines.audit.name_faults import (
     attribute_faults,
     import_faults,
     is_literal,
+    named_faults,
     override_faults,
     star_faults,
+    text_faults,
 )
 from patchmgr.engines.audit.new_names import new_name, since_gone, since_signed
 from patchmgr.engines.audit.places import patch_of_line, source_path, waiting_paths
@@ -27,9 +29,12 @@ from patchmgr.engines.audit.python_modules import Parser, members_of
 from patchmgr.engines.audit.python_names import Entity, PythonState
 from patchmgr.engines.audit.python_uses import Fault, Pair, PairedUse, Use, uses_of
 from patchmgr.engines.audit.result_faults import (
+    arity_faults,
     base_faults,
     handler_faults,
+    protocol_faults,
     result_faults,
+    type_faults,
 )
 from patchmgr.engines.audit.states import States, Told
 from patchmgr.engines.structure.python_tree import (
@@ -296,10 +301,15 @@ _CHECKS = (
     ((ast.Attribute,), attribute_faults),
     ((ast.Call,), call_faults),
     ((ast.Call,), result_faults),
+    ((ast.Call,), type_faults),
+    ((ast.Call, ast.With, ast.For, ast.Subscript), protocol_faults),
+    ((ast.Call,), named_faults),
+    ((ast.Constant,), text_faults),
     ((ast.ClassDef,), base_faults),
     ((ast.ClassDef,), abstract_faults),
     ((Function,), override_faults),
     ((ast.ClassDef, Function), decorator_faults),
+    ((ast.Assign,), arity_faults),
     ((Assigned,), override_faults),
     ((ast.Try,), handler_faults),
 )

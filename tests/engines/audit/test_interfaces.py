@@ -231,6 +231,7 @@ ENTRY = "from collections import namedtuple\n\nf = namedtuple('f', 'a')\n"
             BUILT_TWO,
         ),
         "derived": ("from m import f\n\n\nclass D(f): ...\n\n\nD(1)\n", BUILT, BUILT_TWO),
+        "key": ("from m import f\n\nf['k']\n", ROWS, "f = {'j': 2}\n"),
         "field": ("from m import f\n\nf(1)\n", ENTRY, ENTRY.replace("'a'", "'a b'")),
         "kind": ("from m import f\n\nf.items()\n", ROWS, ONE),
     },
@@ -287,6 +288,8 @@ ERRORS = "class E(Exception):\n    pass\n\n\nclass D(E):\n    pass\n\n\n"
 RAISES = ERRORS + "def f(a):\n    if a:\n        raise D(a)\n"
 TRIES = "from m import D, E, f\n\ntry:\n    f(1)\nexcept E:\n    pass\n"
 TABLE = "_ALL = {'f': 1, 'g': 2}\n\n\ndef __getattr__(name):\n    return _ALL[name]\n"
+CLASS = "class f:\n    pass\n"
+FUNCTION = "def f():\n    return 1\n"
 
 
 @table(
@@ -308,6 +311,8 @@ TABLE = "_ALL = {'f': 1, 'g': 2}\n\n\ndef __getattr__(name):\n    return _ALL[na
             "@f\ndef g():\n    pass", BARE, BARE.replace("(g)", "(g, h)"),
             "`f` is called without `h`",
         ),
+        "isinstance": ("isinstance(1, f)", CLASS, FUNCTION, "`f` is passed to"),
+        "class": ("isinstance(1, f)", CLASS, CLASS.replace("pass", "a = 1"), None),
         "default": (
             "f()", "def f(a=True):\n    pass\n", "def f(a=False):\n    pass\n",
             "omits `a`, whose default was `True` and is now `False`.",
@@ -467,12 +472,19 @@ LEN = (
     "    def __len__(self):\n        return 1\n"
 )
 PAIRS = "from collections import namedtuple\n\nP = namedtuple('P', 'x y')\n"
+ENUM = "from enum import Enum\n\n\nclass M(Enum):\n    FAST = 'fast'\n"
+ROWS = "T = {'a': 1, 'b': 2}\n"
+WITH = "from contextlib import contextmanager\n\n\n@contextmanager\ndef f():\n    yield 1\n"
 NARROW = "from m import C\n\n\ndef g(c):\n    if isinstance(c, C):\n        return c.limit\n"
 
 
 @table(
     ("text", "old", "new", "words"),
     {
+        "length": (
+            "from m import C\n\nlen(C())\n", LEN, LEN.replace("__len__", "size"), "`__len__`",
+        ),
+        "has-it": ("from m import C\n\nlen(C())\n", LEN, LEN.replace("limit", "most"), None),
         "set": (
             "from m import C\n\nc = C()\nc.limit = 5\n", LEN, LEN.replace("limit", "most"),
             "`c.limit` is set",
@@ -490,6 +502,27 @@ NARROW = "from m import C\n\n\ndef g(c):\n    if isinstance(c, C):\n        retu
             "from m import P\n\n\ndef g(p: P):\n    return p.y\n", PAIRS,
             PAIRS.replace("x y", "u y"),
             None,
+        ),
+        "value-of-an-enumeration": (
+            "from m import M\n\nM('fast')\n", ENUM, ENUM.replace("'fast'", "'quick'"),
+            "`M` no longer has `fast`",
+        ),
+        "row": (
+            "from m import T\n\nT['a']\n", ROWS, ROWS.replace("'a'", "'c'"),
+            "`T` no longer has `a`",
+        ),
+        "row-that-is-set-below": (
+            "from m import T\n\nT['a']\n", ROWS, ROWS.replace("'a'", "'c'") + "T['a'] = 3\n", None,
+        ),
+        "with": (
+            "from m import f\n\nwith f():\n    pass\n", WITH, "def f():\n    return 1\n",
+            "no longer returns a context manager",
+        ),
+        "named-by-a-text": (
+            "import m\n\nsetattr(m, 'f', 1)\n", BARE, BARE.replace("f(g)", "h(g)"), "`m.f` is",
+        ),
+        "asked-with-a-default": (
+            "import m\n\ngetattr(m, 'f', 1)\n", BARE, BARE.replace("f(g)", "h(g)"), None,
         ),
         "by-place-only": (
             "from m import f\n\nf(g=1)\n", BARE, BARE.replace("(g)", "(g, /)"),
