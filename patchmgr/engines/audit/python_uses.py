@@ -9,7 +9,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from patchmgr.engines.audit.outline import Suspects, head_lines, is_among
-from patchmgr.engines.audit.python_modules import Module
+from patchmgr.engines.audit.python_modules import Module, bindings
 from patchmgr.engines.audit.python_names import Entity, PythonScope, Reader, Scopes
 from patchmgr.engines.structure.python_tree import (
     Definition,
