@@ -107,7 +107,8 @@ def _is_collected(node: ast.ClassDef | None) -> bool:
     if node is None or node.bases:
         return True
     names = {inner.name for inner in node.body if isinstance(inner, Function)}
-    return node.name.startswith("Test") and "__init__" not in names
+    is_off = any(ast.unparse(inner) == "__test__ = False" for inner in node.body)
+    return node.name.startswith("Test") and "__init__" not in names and not is_off
 
 
 def _is_subclassed(states: States, path: str, name: str) -> bool:

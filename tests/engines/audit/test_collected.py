@@ -17,6 +17,7 @@ ASKS = "def test_it(client):\n    assert client\n"
         "renamed": ("class TestA", "class CasesA", ["CasesA.test_two"]),
         "still-collected": ("class TestA", "class TestB", []),
         "of-a-base": ("class TestA", "class CasesA(Base)", []),
+        "off": ("class TestA:\n", "class TestA:\n    __test__ = False\n", ["TestA.test_two"]),
     },
 )
 def test_a_test_in_a_class_nobody_collects_is_told(old: str, new: str, said: list[str]) -> None:
