@@ -22,6 +22,7 @@ from patchmgr.engines.languages.cxx_declarations import (
     CxxFile,
     Declaration,
     Mention,
+    arguments_of_object,
     is_number,
     uses,
 )
@@ -164,6 +165,22 @@ class CxxUse(Struct, frozen=True):
         text = f"`{name}` has {_counted(given)} here, but its template takes {_wanted(new)}"
         return Broken(text)
 
+    def _constructor(self, old: Declared, new: Declared) -> Found:
+        """Check an object made with a number of arguments that no constructor takes any more."""
+        name, made = self.use.name, arguments_of_object(self.code, self.use)
+        was, now = (
+            [one for one in some if one.kind == "function" and one.owners[-1:] == (name,)]
+            for some in (old, new)
+        )
+        if made is None or not was or not now:
+            return None
+        if any("initializer_list" in p.type for one in now for p in one.parameters or ()):
+            return None
+        if not _takes(was, made, made) or _takes(now, made, made):
+            return None
+        given = _counted(made)
+        return Broken(f"`{name}` is constructed with {given} here, but takes {_wanted(now)}")
+
     def _owner(self, old: Declared, new: Declared) -> Found:
         """Check a name that moved to another namespace."""
         use = self.use
@@ -222,6 +239,7 @@ _CHECKS = (
     CxxUse._scoped,
     CxxUse._call,
     CxxUse._template,
+    CxxUse._constructor,
     CxxUse._owner,
 )
 

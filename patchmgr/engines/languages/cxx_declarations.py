@@ -109,6 +109,7 @@ class Mention(Struct, frozen=True):
     least: int = 0
     most: int = 0
     template: int | None = None  # number of arguments in angle brackets
+    at: int = 0  # the index of its token
 
 
 class CxxFile(Struct, frozen=True):
@@ -350,7 +351,35 @@ def uses(file: CxxFile, names: frozenset[str]) -> Iterator[Mention]:
             least=least,
             most=most,
             template=_template_arguments(file, number + 1),
+            at=number,
         )
+
+
+def arguments_of_object(file: CxxFile, use: Mention) -> int | None:
+    """Return the number of arguments with which a use of a C++ type constructs an object.
+
+    Returns None if the use constructs no object, or if the object may be a copy of another one.
+    """
+    texts = [token.text for token in file.tokens[use.at + 1 : use.at + 3]]
+    if len(texts) < 2 or use.before in (*TYPE_KEYS, "~"):
+        return None
+    if texts[0] in ("(", "{"):
+        open_ = use.at + 1
+    elif is_name(texts[0]) and texts[1] in ("(", "{"):
+        if any((one.name, one.line) == (texts[0], use.line) for one in file.declarations):
+            return None  # a function that returns such an object
+        open_ = use.at + 2
+    elif texts == [">", "("] and file.tokens[use.at - 2].text in ("make_shared", "make_unique"):
+        open_ = use.at + 2
+    else:
+        return None
+    close = file.closing.get(open_)
+    if close is None:
+        return None
+    parts = [*_parts(grouped(file.tokens[open_ + 1 : close]))]
+    if len(parts) == 1 and not (parts[0][0][0].isdigit() or parts[0][0][0] in "\"'"):
+        return None
+    return len(parts)
 
 
 def _template_arguments(file: CxxFile, start: int) -> int | None:

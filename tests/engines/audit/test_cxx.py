@@ -270,6 +270,10 @@ TOLD = {
     "an enum became a class": (using("r = kFast;"), ("enum Mode", "enum class Mode"), "kFast"),
     "a method's order": (using('pool->each(a, "x");'),
         ("(int count, const char* name)", "(const char* name, int count)"), "each"),
+    "a constructor's parameter": (using("Pool pool(a, 4);"),
+        ("int depth)", "int depth, int nodes)"), "Pool"),
+    "a constructor behind make_unique": (using("auto pool = std::make_unique<Pool>(a, 4);"),
+        ("int threads, int depth)", "int threads)"), "Pool"),
 }  # fmt: skip
 
 
@@ -290,6 +294,11 @@ SAME = {
         ("struct Tile { T* at; }", "using Tile = Other<T>")),
     "a template from elsewhere": (using("Tile<int> t;"),
         ("template <typename T> struct Tile { T* at; }", "using std::Tile")),
+    "a constructor's default": (using("Pool pool(a, 4);"),
+        ("int depth)", "int depth, int nodes = 1)")),
+    "another constructor beside": (using("Pool pool(a, 4);"),
+        ("  explicit Pool(", "  Pool(int only);\n  explicit Pool(")),
+    "a copy": (using("Pool other(pool);"), ("int depth)", "int depth, int nodes)")),
 }  # fmt: skip
 
 
