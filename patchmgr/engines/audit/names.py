@@ -55,33 +55,25 @@ def check_names(states: States) -> Iterator[Told]:
             continue
         old = written_path(states, path)
         content = _joined(states, path, old)
-        if content is None:
+        if content is None or not faults_of(content):
             continue
-        sides = [
-            side.read(p)
-            for side, p in ((states.written, old), (states.onto, upstream_path(states, path)))
-        ]
-        known = [text for text in sides if text is not None]
-        found = new_faults(content, *known)
-        moved = _faults_moved_here(states, path) if found else frozenset()
-        for fault in found:
-            if (fault.kind, fault.name) in moved:
-                continue
-            name = patch_of_line(states, path, fault.line)
-            yield name, _finding(states, path, fault)
+        # A fault that a patch moves here with its code is not new.
+        sides = [(states.written, source) for source in _sources(states, path)]
+        sides += [(states.written, old), (states.onto, upstream_path(states, path))]
+        known = [text for side, p in sides if (text := side.read(p)) is not None]
+        for fault in new_faults(content, *known):
+            yield patch_of_line(states, path, fault.line), _finding(states, path, fault)
 
 
-def _faults_moved_here(states: States, path: str) -> frozenset[tuple[str, str]]:
-    """Return (kind, name) of each fault in the files from which a patch may have moved code."""
-    sources = {
+def _sources(states: States, path: str) -> set[str]:
+    """Return the other Python files that the last patch of a file changes."""
+    return {
         change.path
         for patch in states.patches
         if patch.is_carried and patch.name == states.carriers[path]
         for change in patch.files
         if change.path != path and change.path.endswith(PYTHON)
     }
-    texts = filter(None, map(states.written.read, sorted(sources)))
-    return frozenset((fault.kind, fault.name) for text in texts for fault in faults_of(text))
 
 
 def _joined(states: States, path: str, old: str) -> bytes | None:
