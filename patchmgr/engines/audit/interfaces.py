@@ -108,7 +108,7 @@ def _theirs(states: States) -> Iterator[Lines]:
         text = decoded(content)
         if path in lost or any(True for _ in ours.imports(path, text)):
             wanted, lines = with_aliases(every, [text]), new_lines(text, states.written.read(path))
-            reach = Altered(wanted, wanted).suspects_in(text, lines)
+            reach = Altered(wanted, set()).suspects_in(text, lines)
             if reach.lines:
                 yield path, reach, False
 
