@@ -28,6 +28,7 @@ from patchmgr.engines.merge.verify import (
     Surroundings,
     blocks_opened,
     closed_in,
+    has_layout_of,
     is_same_code,
 )
 from patchmgr.engines.structure.sides import Texts
@@ -126,12 +127,23 @@ def reason(conflict: Conflict, made: Made) -> str:
     return next((name for name, is_so in rows if is_so(conflict, made)), "")
 
 
-def _is_indented(conflict: Conflict, _: Made) -> bool:
-    """Return whether two sides differ in layout alone, but mean different things in Python."""
+def _is_indented(conflict: Conflict, made: Made) -> bool:
+    """Return whether two sides differ in layout alone, but mean different things in Python.
+
+    The candidate may have the code of one side and the layout of the other, which is checked by
+    tokens, because Python 2 cannot be parsed (pyload/pyload be459e0b40, 8da44b430b).
+    """
     base, ours, theirs = map("".join, conflict.region.sides)
-    pairs = {"both": (ours, theirs), "ours": (base, ours), "theirs": (base, theirs)}
-    pair = pairs.get(conflict.subject.features["layout"])
-    return pair is not None and not is_same_code(*pair, conflict.around)
+    ways = {
+        "both": [(ours, theirs, ours), (theirs, ours, theirs)],
+        "ours": [(base, ours, theirs)],
+        "theirs": [(base, theirs, ours)],
+    }
+    return any(
+        not is_same_code(one, other, conflict.around)
+        and not has_layout_of(made.text, one, other, edited)
+        for one, other, edited in ways.get(conflict.subject.features["layout"], [])
+    )
 
 
 def _is_left_as_it_was(conflict: Conflict, made: Made) -> bool:

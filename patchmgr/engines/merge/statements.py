@@ -143,13 +143,13 @@ def read(text: str, language: Language) -> Node:
         if language.layout == "signs":
             ended = _with_line_ends(tokens, language) if language.continues else tokens
             return _statements(grouped(ended, partial(_held, language)), language)
-        return _nested(_lines(tokens), language)
+        return _nested(logical_lines(tokens), language)
     except RecursionError:
         flat = [leaf(token.kind, token.text, lead=token.lead) for token in tokens]
         return tree("block", [tree("statement", flat)])
 
 
-class _Line(Struct, frozen=True):
+class LogicalLine(Struct, frozen=True):
     """A logical line: the comments and blank lines before it, its indentation and its tokens."""
 
     lead: str
@@ -157,8 +157,9 @@ class _Line(Struct, frozen=True):
     tokens: tuple[Token, ...]
 
 
-def _lines(tokens: Sequence[Token]) -> list[_Line]:
-    lines: list[_Line] = []
+def logical_lines(tokens: Sequence[Token]) -> list[LogicalLine]:
+    """Split tokens into logical lines; comments at the end are a line without tokens."""
+    lines: list[LogicalLine] = []
     lead, mine = "", list[Token]()
     for token in tokens:
         is_last = token.kind in ("eol", "end")
@@ -168,17 +169,17 @@ def _lines(tokens: Sequence[Token]) -> list[_Line]:
         said = [t for t in mine if t.kind not in ("comment", "eol", "end")]
         if said or (token.kind == "end" and (lead or token.lead)):
             indent = len(mine[0].lead.expandtabs(8)) if said else 0
-            lines.append(_Line(lead, indent, tuple(mine)))
+            lines.append(LogicalLine(lead, indent, tuple(mine)))
             lead = ""
         else:
             lead += "".join(t.lead + t.text for t in mine)
         mine = []
     if lead:
-        lines.append(_Line(lead, 0, ()))
+        lines.append(LogicalLine(lead, 0, ()))
     return lines
 
 
-def _nested(lines: Sequence[_Line], language: Language) -> Node:
+def _nested(lines: Sequence[LogicalLine], language: Language) -> Node:
     """Turn lines into statements. Lines indented further are the block of the line before them."""
     if language.layout == "lines":
         return tree("block", [_simple(line, language) for line in lines])
@@ -218,7 +219,7 @@ def _add(statements: list[Node], head: Node, body: Node | None) -> None:
 _COMPOUND = frozenset({"if", "for", "while", "with", "try", "match", *_CLAUSES})
 
 
-def _simple(line: _Line, language: Language) -> Node:
+def _simple(line: LogicalLine, language: Language) -> Node:
     nodes = with_comments(grouped(line.tokens, items_of_python if language is PYTHON else items))
     words = [t.text for t in line.tokens if t.kind not in ("comment", "eol", "end")]
     kind, key = _what(words, line.tokens, language)

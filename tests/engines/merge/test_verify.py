@@ -45,6 +45,58 @@ def test_a_statement_that_one_side_moves_out_of_a_block_is_no_layout() -> None:
     assert {one.asks for one in found.values()} == {"indented"}
 
 
+_CLEAN = "def f(x):\n    print x\n"  # of Python 2, which is not parsed
+
+
+@table(
+    ("sides", "merged"),
+    {
+        "spaces": (("    x = [a,b]\n", "    x = [a,c]\n", "    x = [a, b]\n"), "    x = [a,c]\n"),
+        "the spaces in a string, and another line": (
+            (
+                "    x = ' a '\n    y = 1\n",
+                "    x = ' a '\n    y = 2\n",
+                "    x = 'a'\n    y = 1\n",
+            ),
+            "    x = 'a'\n    y = 2\n",
+        ),
+        "the indentation of all lines": (
+            (
+                "    g(x)\n    return x\n",
+                "    g(x)\n    return y\n",
+                "        g(x)\n        return x\n",
+            ),
+            "        g(x)\n        return y\n",
+        ),
+    },
+)
+def test_the_layout_of_code_that_cannot_be_parsed_is_compared_by_tokens(
+    sides: tuple[str, str, str], merged: str
+) -> None:
+    found = _by_text("a.py", *sides, before=_CLEAN)
+    assert [text for text, one in found.items() if not one.asks] == [merged]
+
+
+@table(
+    "sides",
+    {
+        "a line moves out of a block": (
+            "        g(x)\n        return x\n",
+            "        g(y)\n        return x\n",
+            "        g(x)\n    return x\n",
+        ),
+        "both change the spaces in a string": (
+            "        x = 'a'\n",
+            "        x = ' a'\n",
+            "        x = 'a '\n",
+        ),
+    },
+)
+def test_another_layout_may_be_other_code(sides: tuple[str, str, str]) -> None:
+    found = _by_text("a.py", *sides, before=f"{_CLEAN}    if x:\n")
+    assert all(one.asks for one in found.values())
+
+
 def test_two_definitions_of_one_name_are_a_fault() -> None:
     ours, theirs = "def f():\n    return 1\n", "def f():\n    return 2\n"
     found = _by_text("a.py", "", ours, theirs)
