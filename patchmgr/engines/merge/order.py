@@ -221,8 +221,9 @@ def one_after_the_other(first: Nodes, second: Nodes) -> Nodes:
     # come last; what is indented more, at its start or than a line of the other one, belongs to the
     # line above, such as an item of a list, and one with the next section (wagtail 56e4dacc5a).
     is_remark = _is_remark(first) and second[-1:] and _has_blank_line(second[-1])
+    is_late = _is_docstring(second) and not _is_docstring(first)  # openstack/swift 902ce40a37
     one, other = map(_depths, (first, second))
-    if is_last or is_remark or (min(one) < other[0] and min(other) >= one[0]):
+    if is_last or is_remark or is_late or (min(one) < other[0] and min(other) >= one[0]):
         first, second = second, first
     ends = [run[-1] for run in (first, second) if run and run[-1].kind == "blank"]
     rest = list(second)
@@ -234,6 +235,11 @@ def one_after_the_other(first: Nodes, second: Nodes) -> Nodes:
         gap = "" if _has_blank_line(rest[0]) else "\n"
         rest[0] = replace(rest[0], lead=gap + rest[0].lead)
     return [*(p for p in first if p.kind != "blank" or not rest), *rest]
+
+
+def _is_docstring(run: Nodes) -> bool:
+    """Return whether an insertion begins with a docstring, which must be the first statement."""
+    return next((p.kind for p in run if p.kind != "blank"), "") == "docstring"
 
 
 def _is_remark(run: Nodes) -> bool:
