@@ -216,14 +216,13 @@ def _uses(one: Nodes, other: Nodes) -> bool:
 
 def one_after_the_other(first: Nodes, second: Nodes) -> Nodes:
     """Join two insertions; blank lines at the end of either one are put between them."""
-    is_last = any(is_so(first) and not is_so(second) for is_so in (_has_main, _is_annotation))
-    # A comment on the code after it (doctrine/orm 73c89240b2), an annotation and `if __name__ ==`
-    # come last; what is indented more, at its start or than a line of the other one, belongs to the
-    # line above, such as an item of a list, and one with the next section (wagtail 56e4dacc5a).
+    # A comment on the code after it (doctrine/orm 73c89240b2) comes last; what is indented more, at
+    # its start or than a line of the other one, belongs to the line above, such as an item of a
+    # list, and one with the next section (wagtail 56e4dacc5a).
     is_remark = _is_remark(first) and second[-1:] and _has_blank_line(second[-1])
-    is_late = _is_docstring(second) and not _is_docstring(first)  # openstack/swift 902ce40a37
     one, other = map(_depths, (first, second))
-    if is_last or is_remark or is_late or (min(one) < other[0] and min(other) >= one[0]):
+    is_late = _rank(first) > _rank(second)
+    if is_late or is_remark or (min(one) < other[0] and min(other) >= one[0]):
         first, second = second, first
     ends = [run[-1] for run in (first, second) if run and run[-1].kind == "blank"]
     rest = list(second)
@@ -237,9 +236,16 @@ def one_after_the_other(first: Nodes, second: Nodes) -> Nodes:
     return [*(p for p in first if p.kind != "blank" or not rest), *rest]
 
 
-def _is_docstring(run: Nodes) -> bool:
-    """Return whether an insertion begins with a docstring, which must be the first statement."""
-    return next((p.kind for p in run if p.kind != "blank"), "") == "docstring"
+def _rank(run: Nodes) -> int:
+    """Return where an insertion belongs among others.
+
+    A docstring is the first statement (openstack/swift 902ce40a37). Imports come before other code
+    (585040c33e), and `if __name__ ==` and an annotation of what follows come last.
+    """
+    kinds = {p.kind for p in run} - {"blank"}
+    if kinds in ({"docstring"}, {"import"}):
+        return 0 if "docstring" in kinds else 1
+    return 2 + _has_main(run) + _is_annotation(run)
 
 
 def _is_remark(run: Nodes) -> bool:

@@ -483,5 +483,5 @@ def _lead_in(host: Nodes, part: Node, at: int) -> str:
     leads = {p.lead for p in host[1:] or host if not p.lead.strip()}
     if len(leads) == 1 and (len(host) > 1 or leads != {""}):
         return leads.pop()
-    is_own = any(p.whole == part.whole for p in host)
+    is_own = any(p.whole == part.whole for p in host[1:])
     return part.lead if is_own else part.lead or " "
