@@ -85,6 +85,8 @@ def asks_beside(chunk: Chunk, at: int, merged: Nodes) -> str:
         return "one expression"  # `.y` becomes `y` here and `x.y` there
     if all(node is None or node.kind == "eol" or node.text in _ENDS for node in before):
         return ""
+    if [node.text == "=" for node in before if node is not None][-2:] == [False, True]:
+        return "one expression"  # `a` becomes `b=a` here and goes there (yt-project/yt 80979bbe13)
     items = [p for side in sides for p in side]
     if any(p.text == "." for p in items) and not any(p.text == "." for p in chunk.base):
         return "one expression"  # `seed` becomes `read_seed` here and `params.seed` there

@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from itertools import pairwise
-from operator import eq
+from operator import eq, itemgetter
 from typing import Any, TypeVar
 
 from msgspec import Struct
@@ -28,6 +28,7 @@ from patchmgr.engines.merge.verify import (
     Surroundings,
     blocks_opened,
     closed_in,
+    code_of,
     has_layout_of,
     is_same_code,
 )
@@ -143,7 +144,29 @@ def _is_indented(conflict: Conflict, made: Made) -> bool:
         not is_same_code(one, other, conflict.around)
         and not has_layout_of(made.text, one, other, edited)
         for one, other, edited in ways.get(conflict.subject.features["layout"], [])
-    )
+    ) or _is_in_another_block(conflict, made)
+
+
+def _is_in_another_block(conflict: Conflict, made: Made) -> bool:
+    """Return whether a line is indented more, compared with the line before, than on any side.
+
+    One side takes an `if` away from around some lines, and the other adds an `if` to them: it came
+    into the block of the line before (qutebrowser deb1471f2a).
+    """
+    merged, *sides = map(_steps, (made.text, *map("".join, conflict.region.sides)))
+    known = [(pair, side[pair]) for side in sides for pair in side.keys() & merged.keys()]
+    most = dict(sorted(known, key=itemgetter(1)))
+    return any(merged[pair] > step for pair, step in most.items())
+
+
+@lru_cache(maxsize=64)
+def _steps(text: str) -> dict[tuple[str, str], int]:
+    """Map each two adjacent lines of Python to 1 if the second is indented more, or 0, or -1."""
+    lines = ((column, " ".join(tokens)) for column, tokens in code_of(text)[1])
+    return {
+        (one[1], other[1]): (other[0] > one[0]) - (other[0] < one[0])
+        for one, other in pairwise(lines)
+    }
 
 
 def _is_left_as_it_was(conflict: Conflict, made: Made) -> bool:
@@ -464,7 +487,7 @@ def _loses(conflict: Conflict, made: Made) -> bool:
     if lacks and (made.places or "none" in lacks or side != "neither"):
         return True
     is_code = conflict.around.language.family in _CODE.split()
-    if made.places and is_code and _lacks_code(conflict, made):
+    if is_code and _lacks_code(conflict, made):
         return True
     of_ours = side == "theirs"
     return side != "neither" and (
@@ -475,12 +498,16 @@ def _loses(conflict: Conflict, made: Made) -> bool:
 def _lacks_code(conflict: Conflict, made: Made) -> bool:
     """Return whether words that a side adds to the code are only in comments of the candidate."""
     # One side adds an argument `parent`, the other a comment with this word (gnuradio 865e2586b4).
+    # One side makes a comment of imported names, and the other adds names (yt 2edae2cd5a).
     base, ours, theirs, merged = (
         Counter(words_of(said_of("\n".join(code_lines(lines, conflict.around.language)))))
         for lines in (*conflict.region.sides, (made.text,))
     )
     rest = merged - (base - ((base - ours) | (base - theirs)))
-    return any(side - base - rest for side in (ours, theirs))
+    lacks = (ours - base - rest) | (theirs - base - rest)
+    if made.places:
+        return bool(lacks)
+    return not (lacks.keys() - merged.keys()).isdisjoint(words_of(said_of(made.text)))
 
 
 def _is_reordered(conflict: Conflict, *, of_ours: bool) -> bool:

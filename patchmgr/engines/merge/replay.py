@@ -36,6 +36,7 @@ from patchmgr.engines.merge.tree import SEQUENCES, Node, leaf, lines_node, said_
 
 Nodes = Sequence[Node]
 _WORD = re.compile(r"\s+|\w+|[^\w\s]")
+_NUMBER = re.compile(r"\d[\w .]*")
 
 
 class Place(Struct, frozen=True):
@@ -149,6 +150,14 @@ class Replay:
             self._note_doubled(kind, merged, ours, theirs)
             if kind == "list" and _is_of_older_form(base, ours, theirs):
                 self.asks.append("older form")
+        # `(1, 3, 2)` becomes `(1, 4, 1)` here and `(1, 4, 2)` there (qutebrowser 0666da432b).
+        # `for x in a` becomes `for x in a.values()` here and `for n in a` there (4c36433d36).
+        is_version = kind == "list" and len(base) > 1 and _are_numbers(base, ours, theirs)
+        is_head = self.is_python and kind == "code" and [p.text for p in base[:1]] == ["for"]
+        if (is_version or (is_head and _differ(merged, ours, theirs))) and _differ(
+            base, ours, theirs
+        ):
+            self.asks.append("one expression")
         if kind in ("code", "tokens") and may_slide(tuple(base), tuple(ours), tuple(theirs)):
             self.asks.append("slides")
         return merged
@@ -298,6 +307,17 @@ def _is_of_older_form(base: Nodes, ours: Nodes, theirs: Nodes) -> bool:
         old.isdisjoint(one) and len(one) >= len(old) and old < other
         for one, other in (sides, sides[::-1])
     )
+
+
+def _are_numbers(*sides: Nodes) -> bool:
+    """Return whether all versions of a list have the same number of items, all of them numbers."""
+    items = (p.said for side in sides for p in side)
+    return len({len(side) for side in sides}) == 1 and all(map(_NUMBER.fullmatch, items))
+
+
+def _differ(*sides: Nodes) -> bool:
+    """Return whether each version of a node's children says something else."""
+    return len({tuple(p.said for p in side) for side in sides}) == len(sides)
 
 
 def _is_at_an_end(ours: Nodes, theirs: Nodes) -> bool:

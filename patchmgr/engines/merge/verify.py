@@ -513,15 +513,15 @@ def has_layout_of(text: str, old: str, new: str, edited: str) -> bool:
     `old` and `new` differ only in layout: in the white space in strings, and in an indentation that
     all lines have.
     """
-    before, after = _code_of(old), _code_of(new)
+    before, after = code_of(old), code_of(new)
     pairs = zip(*([t for _, line in x[1] for t in line] for x in (before, after)), strict=False)
     changed = {t: other for t, other in pairs if t != other and t[-1] == '"'}
-    merged, code = _code_of(text), _code_of(edited, changed)
-    is_same = _code_of(old, changed)[1] == after[1] and code[1] == merged[1]
+    merged, code = code_of(text), code_of(edited, changed)
+    is_same = code_of(old, changed)[1] == after[1] and code[1] == merged[1]
     return is_same and merged[0] - code[0] == after[0] - before[0]
 
 
-def _code_of(
+def code_of(
     text: str, strings: Mapping[str, str] | None = None
 ) -> tuple[int, list[tuple[int, list[str]]]]:
     """Return the least indentation of a Python text, and its lines, with some strings replaced.
