@@ -41,6 +41,7 @@ if TYPE_CHECKING:
 FORMAT = 1
 # The only private files that an operation may change.
 _WORK = ".patchmgr/rebase/"
+_BEGUN = f"{_WORK}state.json"
 
 
 def write_operation(operation: Operation) -> bytes:
@@ -206,13 +207,18 @@ class OperationLog:
         """Yield people's edits in the work area of a rebase that are not logged yet."""
         # Without them, undo could not go back past a rebase whose conflicts a person resolved.
         now = {f.path: f.before for f in files if f.path.startswith(_WORK) and f.before is not None}
-        for number in reversed(self.numbers()):
-            if not now:
-                return
+        seen, has_begun = set[str](), not now
+        for number in () if has_begun else reversed(self.numbers()):
             for file in self.read(number).files:
-                found = now.pop(file.path, file.after)
-                if found != file.after:
-                    yield Turned(file.path, file.after, found)
+                is_first = file.path.startswith(_WORK) and file.path not in seen
+                seen.add(file.path)
+                if is_first and (file.path in now or not (self._root / file.path).exists()):
+                    found = now.pop(file.path, None)
+                    if found != file.after:
+                        yield Turned(file.path, file.after, found)
+                has_begun |= file.path == _BEGUN and file.before is None
+            if has_begun and not now:
+                return
 
     def _edited_targets(self, change: Change) -> Iterator[TurnedTarget]:
         """Yield the edits that people made in checkouts, so that undo can also undo these edits."""

@@ -127,20 +127,27 @@ def test_a_rebase_is_told_and_undone_after_the_cache_was_deleted(stage: Stage) -
     assert picture(stage.root) == before
 
 
-def test_undo_goes_back_past_a_rebase_that_a_person_resolved(desk: Hands) -> None:
+@pytest.mark.parametrize("resolved", ["12\n", None], ids=["edited", "deleted"])
+def test_undo_goes_back_past_a_rebase_that_a_person_resolved(
+    desk: Hands, resolved: str | None
+) -> None:
     before = desk.look()
     desk.run("rebase", "s", "--onto", "upstream/collides", code=3)
     place = desk.stage.root / ".patchmgr/rebase/s/fork-one.patch/pkg/a.py"
     marked = place.read_bytes()
-    place.write_text("12\n")
-    desk.run("rebase", "--continue")
+    accepting = () if resolved else ("--accept", "pkg/a.py")
+    place.write_text(resolved) if resolved else place.unlink()
+    desk.run("rebase", "--continue", *accepting)
     assert desk.look() != before
     desk.run("undo", "-n", "2")  # --continue, and the edit by hand
     assert place.read_bytes() == marked
     desk.run("undo")
     assert desk.look() == before
     desk.run("redo", "-n", "2")
-    assert place.read_text() == "12\n"
+    assert (place.read_text() if place.exists() else None) == resolved
+    desk.run("rebase", "--abort")
+    desk.run("undo", "-n", "3")
+    assert desk.look() == before
 
 
 def test_undo_goes_on_where_the_last_one_stopped(desk: Hands) -> None:
