@@ -33,9 +33,12 @@ def note_markdown(note: SyncNote, *, limit: int = LIMIT) -> str:
     tail = (_gates(note), _tags(note))
     page = Page(limit - sum(len(block) + 2 for block in tail))
     page.add(_head(note), _verdicts(note))
+    landed = [one for one in note.dropped if one.by]
+    others = [one for one in note.dropped if not one.by]
     for title, what, rows, is_foldable in (
         ("Conflicts, and how each was resolved", "conflicts", map(_solved, note.solved), False),
-        ("Dropped, because upstream has the change", "patches", map(_dropped, note.dropped), False),
+        ("Dropped, because upstream has the change", "patches", map(_dropped, landed), False),
+        ("Dropped, and no upstream commit is known", "patches", map(_dropped, others), False),
         ("To look at", "warnings", map(text, note.warnings), False),
         ("Upstream commits to the touched files", "lines", _brought(note), True),
         ("Byte-identical files", "lines", _identical(note), True),

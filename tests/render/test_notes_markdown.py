@@ -87,6 +87,7 @@ def test_a_short_note_says_where_from_and_where_to() -> None:
         ),
         "in part": (
             replace(NOTE, dropped=(Dropped("a.patch", "Do a", False, ("exact",), (CAME,)),)),
+            "### Dropped, because upstream has the change\n\n"
             "- `a.patch` (in part) Do a (exact): #12 Fix it (`dddddddddddd`)"),
         "how sure": (
             replace(
@@ -122,7 +123,8 @@ def test_a_short_note_says_where_from_and_where_to() -> None:
             ),
             "- `a.py` (`a.patch`): **open: proposed: absorbed** (right in 75.0 % of 4)",
         ),
-        "whole": (replace(NOTE, dropped=(Dropped("a.patch", "", True, (), ()),)), "- `a.patch`\n"),
+        "whole": (replace(NOTE, dropped=(Dropped("a.patch", "", True, (), ()),)),
+            "### Dropped, and no upstream commit is known\n\n- `a.patch`\n"),
         "brought": (replace(NOTE, brought=(Brought("core", (replace(CAME, pull=None),)),)),
             "- **core**: 1 commit\n  - Fix it (#&#8203;12) (`dddddddddddd`)"),
         "kernels first": (
