@@ -12,7 +12,7 @@ from patchmgr.engines.audit.other_languages import check_other_languages
 from patchmgr.engines.audit.registries import lost_registrations
 from patchmgr.engines.audit.states import Check
 from patchmgr.engines.audit.syntax import encoding, syntax
-from patchmgr.engines.audit.twice import check_counts, check_keys, check_twice, defined_twice
+from patchmgr.engines.audit.twice import check_counts, check_keys, check_twice
 from patchmgr.engines.audit.undone import undone_patches
 
 CHECKS: tuple[Check, ...] = (
@@ -31,9 +31,8 @@ CHECKS: tuple[Check, ...] = (
     check_names,
     check_collected,
     check_twice,
-    defined_twice,
     check_keys,
     *INTERFACES,
 )
 # Two processes share the checks. The slowest checks are started first.
-LONGEST: tuple[Check, ...] = (*INTERFACES, cxx_faults, defined_twice, syntax)
+LONGEST: tuple[Check, ...] = (*INTERFACES, cxx_faults, check_twice, syntax)

@@ -17,12 +17,14 @@ from patchmgr.engines.structure.python_tree import (
     Assigned,
     Definition,
     Function,
+    blocks_of,
     bound_by,
     children,
     is_named,
     last_name,
     parse_anew,
     parse_python,
+    statements_in,
     targets_of,
     walk,
 )
@@ -165,10 +167,8 @@ def statements(body: Sequence[ast.stmt]) -> Iterator[ast.stmt]:
     for statement in body:
         yield statement
         if not isinstance(statement, Definition):
-            for field in ("body", "orelse", "finalbody"):
-                yield from statements(getattr(statement, field, ()))
-            for part in (*getattr(statement, "handlers", ()), *getattr(statement, "cases", ())):
-                yield from statements(part.body)
+            for block in blocks_of(statement):
+                yield from statements(block)
 
 
 def bindings_in(body: Sequence[ast.stmt]) -> Iterator[tuple[str, ast.stmt]]:
@@ -251,7 +251,7 @@ def members_of(node: ast.AST | None) -> dict[str, list[ast.AST]]:
         if not isinstance(method, Function) or not method.args.args:
             continue
         me = method.args.args[0].arg
-        for child in _statements_in(method):
+        for child in statements_in(method):
             for target in targets_of(child):
                 for part in walk(target):
                     if (
@@ -262,14 +262,6 @@ def members_of(node: ast.AST | None) -> dict[str, list[ast.AST]]:
                     ):
                         found.setdefault(part.attr, []).append(child if part is target else part)
     return found
-
-
-def _statements_in(node: ast.AST) -> Iterator[ast.AST]:
-    """Yield the statements in a node, at any depth. Expressions are skipped, to save time."""
-    for name in ("body", "handlers", "orelse", "finalbody", "cases"):
-        for child in getattr(node, name, ()):
-            yield child
-            yield from _statements_in(child)
 
 
 @lru_cache(maxsize=4096)

@@ -9,24 +9,27 @@ from __future__ import annotations
 
 import ast
 import re
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-
-from msgspec import Struct
+from functools import partial
+from itertools import islice
 
 from patchmgr.engines.audit.cxx_includes import read_outside
-from patchmgr.engines.audit.places import (
-    added_lines,
-    merged_files,
-    patch_of_line,
-    upstream_path,
-    written_path,
-)
+from patchmgr.engines.audit.places import added_lines, merged_files, patch_of_line
 from patchmgr.engines.audit.states import States, Told
 from patchmgr.engines.audit.syntax import parsed_python
 from patchmgr.engines.languages.file_types import CXX, PYTHON
 from patchmgr.engines.languages.keys import added_twice
-from patchmgr.engines.structure.python_tree import Assigned, Definition, last_name, targets_of, walk
+from patchmgr.engines.structure.python_tree import (
+    Assigned,
+    Definition,
+    Function,
+    blocks_of,
+    children,
+    last_name,
+    targets_of,
+    walk,
+)
 from patchmgr.engines.text.differences import Block, changed_blocks
 from patchmgr.formats.late_patterns import late_pattern
 from patchmgr.model.audit import AuditFinding
@@ -36,61 +39,31 @@ _NAMES = frozenset({
     "add_argument", "add_option", "add_parser", "add_command", "add_api_route", "add_url_rule",
     "option", "Option", "argument",
 })  # fmt: skip
-_DECLARED = re.compile(rb"\bdefine[ \t]+(\w+)|\b(\w+)[ \t]*(?:[(;,=\[:{}]|$)", re.MULTILINE)
+_DECLARED = re.compile(
+    rb"\bdefine[ \t]+(\w+)|\b(\w+)[\"'\]]*[ \t]*(?:[(;,=\[:{})]|$)", re.MULTILINE
+)
+_GROUP = re.compile(r"([\w.]+)\.\w*_group\(")
 _ROUTES = frozenset({"route", "get", "post", "put", "delete", "patch", "websocket", "command"})
-
-
-class Defined(Struct, frozen=True):
-    """A name that code defines in a scope."""
-
-    scope: str
-    by: str  # the call or table that defines it, if any
-    name: str
+Key = tuple[str, ...]
+"""A name that code defines, and what tells it apart from other things of that name."""
 
 
 def check_twice(states: States) -> Iterator[Told]:
     """Find names that clash in the result because both sides define them at different positions."""
-    for path in states.carriers:
-        old = written_path(states, path)
-        there = upstream_path(states, path)
-        blobs = states.merged.blob(path), states.written.blob(old), states.onto.blob(there)
-        if not path.endswith(PYTHON) or len(set(blobs)) < 3 or None in blobs:
-            continue
-        found = _given(states.merged.read(path))
-        more = {key: lines for key, lines in found.items() if len(lines) > 1}
-        if not more:
-            continue
-        sides = [_given(side) for side in (states.written.read(old), states.onto.read(there))]
-        upstream = Counter(states.onto.lines(there))
-        text = states.merged.lines(path)
-        for key, lines in more.items():
-            if any(len(side.get(key, ())) != 1 for side in sides):
-                continue
-            own = [line for line in lines if not upstream[text[line - 1]]]
-            line = (own or lines)[-1]
-            said = f"`{key.name}` is passed to `{key.by}` twice, once by each side."
-            if not key.by:
-                name = f"{key.scope}.{key.name}".lstrip(".")
-                said = f"`{name}` is set twice, once by each side."
-            finding = AuditFinding("defined-twice", False, path, line, key.name, said)
-            yield patch_of_line(states, path, line), finding
-
-
-def defined_twice(states: States) -> Iterator[Told]:
-    """Find what both sides define in a C or C++ file at different positions."""
-    for path, texts in merged_files(states, CXX):
+    for path, texts in merged_files(states, (*CXX, *PYTHON)):
         base, ours, theirs = ({*text.split(b"\n")} for text in texts[:3])
         words = ({*_DECLARED.findall(b"\n".join(side - base))} for side in (ours, theirs))
         if not set.intersection(*words):
             continue
-        after = _definitions(texts[3], path)
+        read = _in_python if path.endswith(PYTHON) else partial(_in_cxx, is_c=path.endswith(".c"))
+        after = read(texts[3])
         twice = {key: lines for key, lines in after.items() if len(lines) > 1}
-        before = _definitions(texts[0], path) if twice else {}
+        before = read(texts[0]) if twice else {}
         twice = {key: lines for key, lines in twice.items() if key not in before}
-        each = [_definitions(text, path) for text in texts[1:3] if twice]
+        each = [read(text) for text in texts[1:3] if twice]
         added = added_lines(states, path) if twice else {}
         for key, lines in twice.items():
-            if all(len(e[key]) == 1 for e in each):
+            if all(len(side.get(key, ())) == 1 for side in each):
                 line = next((n for n in lines if n in added), lines[-1])
                 said = f"`{key[0]}` is defined twice, once by each side."
                 # Not definite: the two may be in different branches of an `#if`.
@@ -98,123 +71,94 @@ def defined_twice(states: States) -> Iterator[Told]:
                 yield added.get(line, states.carriers[path]), finding
 
 
-def _definitions(content: bytes | None, path: str) -> dict[tuple[str, ...], list[int]]:
+def _in_cxx(content: bytes, *, is_c: bool) -> dict[Key, list[int]]:
     """Map each function, member, enumerator and macro of a file to the lines that define it.
 
     The key is the name, its kind, its namespaces or classes, and (not in C) parameter types.
     """
-    found = defaultdict[tuple[str, ...], list[int]](list)
+    found = defaultdict[Key, list[int]](list)
     for one in read_outside(content):
         is_member = one.kind == "variable" and one.is_member
         if one.is_definition or is_member or one.kind in ("enumerator", "macro"):
-            types = () if path.endswith(".c") else (p.type for p in one.parameters or ())
+            types = () if is_c else (p.type for p in one.parameters or ())
             found[(one.name, one.kind, *one.owners, "", *types)].append(one.line)
     return found
 
 
-def _given(content: bytes | None) -> dict[Defined, list[int]]:
-    """Map each name that a file defines to the line numbers (from 1) of its definitions."""
+def _in_python(content: bytes) -> dict[Key, list[int]]:
+    """Map each option, route, row, member and variable of a file to the lines that define it.
+
+    The key is the name, the scope, and the call that defines it.
+    """
     tree = parsed_python(content)
-    found: dict[Defined, list[int]] = {}
-    if tree is not None:
-        for key, line in (*_names_in(tree.body, ""), *_members(tree, "")):
-            found.setdefault(key, []).append(line)
+    found = defaultdict[Key, list[int]](list)
+    for key, line in () if tree is None else _names_in(tree.body, ""):
+        found[key].append(line)
     return found
 
 
-def _names_in(body: list[ast.stmt], scope: str) -> Iterator[tuple[Defined, int]]:
+def _names_in(body: list[ast.stmt], scope: str) -> Iterator[tuple[Key, int]]:
     """Yield each name that a block defines, with its line number. Each branch is its own scope."""
-    made: dict[str, ast.expr] = {}
+    made: dict[str, str] = {}
     for statement in body:
+        blocks = [*blocks_of(statement)]
         if isinstance(statement, Definition):
-            inner = f"{scope}.{statement.name}".lstrip(".")
+            kind = "def " if isinstance(statement, Function) else ""
+            inner = f"{scope}{kind}{statement.name}."
             yield from _by_decorators(statement, scope, inner)
-            if isinstance(statement, ast.ClassDef):
-                yield from _members(statement, inner)
-            else:
+            if isinstance(statement, Function):
                 yield from _by_calls(statement.args, inner, {})
             yield from _names_in(statement.body, inner)
-            continue
-        if isinstance(statement, ast.Assign) and isinstance(statement.targets[0], ast.Name):
-            made[statement.targets[0].id] = statement.value
-        blocks = [getattr(statement, name, []) for name in ("body", "orelse", "finalbody")]
-        parts = [*getattr(statement, "handlers", ()), *getattr(statement, "cases", ())]
-        if not any(blocks) and not parts:
-            yield from _by_calls(statement, scope, made)
-            yield from _by_key(statement, scope)
-            continue
-        head = f"{type(statement).__name__} {_head(statement)}"
-        for number, block in enumerate([*blocks, *(part.body for part in parts)]):
+        elif blocks:
             is_plain = isinstance(statement, (ast.With, ast.AsyncWith))
-            place = scope if is_plain else f"{scope}:{head}:{number}"
-            yield from _names_in(block, place)
+            head = " ".join(ast.unparse(n) for n in children(statement) if isinstance(n, ast.expr))
+            for number, block in enumerate(blocks):
+                yield from _names_in(block, scope if is_plain else f"{scope}:{head}:{number}:")
+        else:
+            yield from _by_calls(statement, scope, made)
+            if isinstance(statement, Assigned) and statement.value is not None:
+                values = dict.fromkeys(targets_of(statement), ast.unparse(statement.value))
+                made.update({ast.unparse(target): value for target, value in values.items()})
+            if "def " not in scope:
+                yield from _by_statement(statement, scope)
 
 
-def _head(statement: ast.stmt) -> str:
-    for name in ("test", "iter", "subject"):
-        part = getattr(statement, name, None)
-        if isinstance(part, ast.expr):
-            return ast.unparse(part)
-    return ""
+def _by_statement(statement: ast.stmt, scope: str) -> Iterator[tuple[Key, int]]:
+    """Yield the variables and table keys that a statement sets, or the name that it registers."""
+    for target in targets_of(statement) if isinstance(statement, Assigned) else ():
+        match target:
+            case ast.Name(id=name):
+                yield (name, scope), target.lineno
+            case ast.Subscript(slice=ast.Constant(value=key)):
+                yield (repr(key), scope, ast.unparse(target.value)), target.lineno
+    call = statement.value if isinstance(statement, ast.Expr) else None
+    if isinstance(call, ast.Call) and "regist" in last_name(call.func).lower():
+        names = islice(_texts(call), 1)
+        yield from (((name, scope, ast.unparse(call.func)), call.lineno) for name in names)
 
 
-def _by_calls(
-    node: ast.AST, scope: str, made: Mapping[str, ast.expr]
-) -> Iterator[tuple[Defined, int]]:
+def _by_calls(node: ast.AST, scope: str, made: Mapping[str, str]) -> Iterator[tuple[Key, int]]:
     """Yield the names that calls such as `add_argument` define, with line numbers."""
     for call in walk(node):
-        if not isinstance(call, ast.Call) or _last(call.func) not in _NAMES:
-            continue
-        func, place = call.func, scope
-        owner = func.value if isinstance(func, ast.Attribute) else func
-        for _ in range(len(made)):
-            value = made.get(owner.id) if isinstance(owner, ast.Name) else None
-            if not isinstance(value, ast.Call) or not isinstance(value.func, ast.Attribute):
-                break
-            if not value.func.attr.endswith("_group"):
-                break
-            owner = value.func.value
-        if isinstance(owner, ast.Name) and owner.id in made:
-            place = f"{scope} {ast.unparse(made[owner.id])}"
-        by = f"{ast.unparse(owner)}.{_last(func)}" if owner is not func else ast.unparse(func)
-        for name in _texts(call):
-            yield Defined(place, by, name), call.lineno
+        if isinstance(call, ast.Call) and last_name(call.func) in _NAMES:
+            owner = ast.unparse(call.func).rpartition(".")[0]
+            for _ in made:  # a group of options belongs to its parser
+                group = _GROUP.match(made.get(owner, ""))
+                owner = owner if group is None else group[1]
+            key = f"{scope} {made.get(owner, '')}", owner, last_name(call.func)
+            yield from (((name, *key), call.lineno) for name in _texts(call))
 
 
-def _by_decorators(node: Definition, scope: str, inner: str) -> Iterator[tuple[Defined, int]]:
+def _by_decorators(node: Definition, scope: str, inner: str) -> Iterator[tuple[Key, int]]:
     for decorator in node.decorator_list:
         if not isinstance(decorator, ast.Call):
             continue
-        last, by = _last(decorator.func), ast.unparse(decorator.func)
-        names = list(_texts(decorator))
+        last, by = last_name(decorator.func), ast.unparse(decorator.func)
+        names = [*_texts(decorator)]
         if last in _NAMES:  # each decorated function is a command with its own options
-            yield from ((Defined(inner, by, name), decorator.lineno) for name in names)
+            yield from (((name, inner, by), decorator.lineno) for name in names)
         elif (last in _ROUTES or "regist" in by.lower()) and not by.startswith("mock"):
-            yield from ((Defined(scope, by, name), decorator.lineno) for name in names[:1])
-
-
-def _by_key(statement: ast.stmt, scope: str) -> Iterator[tuple[Defined, int]]:
-    """Yield the table keys that a top-level statement sets, or the name that it registers."""
-    if scope or not isinstance(statement, ast.Assign):
-        call = statement.value if isinstance(statement, ast.Expr) else None
-        if not scope and isinstance(call, ast.Call) and "regist" in _last(call.func).lower():
-            for name in list(_texts(call))[:1]:
-                yield Defined(scope, ast.unparse(call.func), name), call.lineno
-        return
-    for target in statement.targets:
-        if isinstance(target, ast.Subscript) and isinstance(target.slice, ast.Constant):
-            yield Defined("", ast.unparse(target.value), repr(target.slice.value)), target.lineno
-
-
-def _members(node: ast.ClassDef | ast.Module, scope: str) -> Iterator[tuple[Defined, int]]:
-    for statement in node.body:
-        match targets_of(statement) if isinstance(statement, Assigned) else ():
-            case [ast.Name(id=name)]:
-                yield Defined(scope, "", name), statement.lineno
-
-
-def _last(node: ast.expr) -> str:
-    return last_name(node) if isinstance(node, (ast.Name, ast.Attribute)) else ""
+            yield from (((name, scope, by), decorator.lineno) for name in names[:1])
 
 
 def _texts(call: ast.Call) -> Iterator[str]:

@@ -6,6 +6,7 @@ import ast
 import re
 from collections.abc import Iterator
 from functools import lru_cache
+from itertools import chain
 from typing import Protocol
 
 from patchmgr.engines.structure.python_tree import (
@@ -14,6 +15,7 @@ from patchmgr.engines.structure.python_tree import (
     bound_by,
     module_of,
     parse_python,
+    statements_in,
 )
 
 ROOTS = ("", "src/", "python/")
@@ -134,10 +136,6 @@ def imported_names(node: ast.AST) -> Iterator[tuple[str, str, str]]:
 
 
 def globals_in(node: ast.AST) -> Iterator[str]:
-    """Yield the names that a function or a class declares global; only statements are walked."""
-    for _, value in ast.iter_fields(node):
-        for child in value if isinstance(value, list) else ():
-            if isinstance(child, ast.Global):
-                yield from child.names
-            elif isinstance(child, (ast.stmt, ast.excepthandler, ast.match_case)):
-                yield from globals_in(child)
+    """Yield the names that a function or a class declares global."""
+    found = (each.names for each in statements_in(node) if isinstance(each, ast.Global))
+    return chain.from_iterable(found)

@@ -64,6 +64,25 @@ def children(node: ast.AST) -> list[ast.AST]:
     return found
 
 
+def blocks_of(node: ast.AST) -> Iterator[list[ast.stmt]]:
+    """Yield the blocks of a statement: its body, its `else`, and those of its handlers or cases."""
+    for name in node._fields:
+        value = getattr(node, name, None)
+        if isinstance(value, list) and value:
+            if isinstance(value[0], ast.stmt):
+                yield value
+            elif isinstance(value[0], (ast.ExceptHandler, ast.match_case)):
+                yield from (part.body for part in value)
+
+
+def statements_in(node: ast.AST) -> Iterator[ast.stmt]:
+    """Yield the statements inside a node, at any depth. Expressions are skipped, to save time."""
+    for block in blocks_of(node):
+        for statement in block:
+            yield statement
+            yield from statements_in(statement)
+
+
 def own_nodes(body: Sequence[ast.AST]) -> Iterator[ast.AST]:
     """Yield the syntax nodes of a body at any depth, except those inside definitions."""
     for node in body:
@@ -118,7 +137,7 @@ def module_of(node: ast.ImportFrom) -> str:
 
 def last_name(node: ast.AST) -> str:
     """Return the last part of a dotted expression: `c` for `a.b.c`."""
-    return ast.unparse(node).rpartition(".")[2]
+    return node.attr if isinstance(node, ast.Attribute) else ast.unparse(node).rpartition(".")[2]
 
 
 def elements(node: ast.expr) -> list[ast.expr]:

@@ -4,7 +4,7 @@ import pytest
 
 from patchmgr.engines.audit import twice
 from patchmgr.engines.audit.cxx_includes import read_outside
-from patchmgr.engines.audit.twice import check_counts, check_keys, check_twice, defined_twice
+from patchmgr.engines.audit.twice import check_counts, check_keys, check_twice
 from patchmgr.engines.languages.cxx_declarations import Declaration
 from tests.engines.audit.audited import found
 from tests.tables import table
@@ -24,6 +24,9 @@ KEYS = "".join(f"T[{n}] = {n}\n" for n in range(8))
         "another-option": ("    p.add_argument('--x')\n", PAD, "    p.add_argument('--y')\n", []),
         "of-another-parser": ("    p.add_argument('--x')\n", PAD,
             "    r = p.add_parser('r')\n    r.add_argument('--x')\n", []),
+        "of-another-parser-of-that-name": (
+            "    p = p.add_parser('a')\n    p.add_argument('--x')\n", PAD,
+            "    p = p.add_parser('b')\n    p.add_argument('--x')\n", []),
         "another-branch": ("    if p:\n        p.add_argument('--x')\n", PAD,
             "    if not p:\n        p.add_argument('--x')\n", []),
     },
@@ -41,6 +44,7 @@ def test_an_option_of_both_sides_is_told(first: str, pad: str, last: str, said: 
         "row-of-another-table": ("T['x'] = 1\n", "U['x'] = 2\n", []),
         "route": ("@app.get('/x')\ndef a(): ...\n", "@app.get('/x')\ndef b(): ...\n", ["/x"]),
         "another-verb": ("@app.get('/x')\ndef a(): ...\n", "@app.post('/x')\ndef b(): ...\n", []),
+        "mock": ("@mock.patch('x')\ndef a(): ...\n", "@mock.patch('x')\ndef b(): ...\n", []),
         "another-class": ("class A:\n    x = 1\n", "class B:\n    x = 1\n", []),
         "variable": ("LIMIT = 1\n", "LIMIT: int = 2\n", ["LIMIT"]),
         "another-branch": ("LIMIT = 1\n", "if T:\n    LIMIT = 2\n", []),
@@ -81,7 +85,7 @@ COPY = "int copy(char* to) {\n  return fill(to);\n}\n\n"
 )
 def test_a_function_defined_by_both(path: str, ours: str, upstream: str, said: list[str]) -> None:
     texts = ({path: text.encode()} for text in (PADS, ours + PADS, PADS + upstream))
-    findings = found([defined_twice], *texts)
+    findings = found([check_twice], *texts)
     assert [finding.symbol for finding in findings] == said
     assert all(finding.line == 1 and not finding.is_certain for finding in findings)
 
@@ -112,7 +116,7 @@ def test_a_name_given_by_both(head: str, pad: str, first: str, last: str, said: 
     tail = "" if head.startswith("#") else "};\n"
     sides = (head + pad + tail, head + first + pad + tail, head + pad + last + tail)
     texts = ({"a.c": text.encode()} for text in sides)
-    assert [finding.symbol for finding in found([defined_twice], *texts)] == said
+    assert [finding.symbol for finding in found([check_twice], *texts)] == said
 
 
 def test_the_sides_are_not_read_for_what_the_base_defines_twice(
@@ -127,7 +131,7 @@ def test_the_sides_are_not_read_for_what_the_base_defines_twice(
         return read_outside(content)
 
     monkeypatch.setattr(twice, "read_outside", read)
-    assert not found([defined_twice], *({"a.c": text.encode()} for text in sides))
+    assert not found([check_twice], *({"a.c": text.encode()} for text in sides))
     assert len({*asked}) == 2  # the result and the base
 
 
