@@ -21,6 +21,7 @@ from patchmgr.engines.structure.python_tree import (
     Definition,
     Function,
     bound_by,
+    keyword_parameters,
     last_name,
     module_of,
     parameters,
@@ -375,9 +376,13 @@ def override_faults(node: Function | Assigned, at: PairedUse) -> Iterator[Fault]
             text = f"`{symbol}` no longer overrides anything: no base class has `{name}`."
             yield at.misused(text, symbol, old, new, kind="removed")
     elif isinstance(node, Function) and was and (method := _plain_method(new)):
-        after = _misfit(node, method)
-        if after and not _misfit(node, was):
-            text = f"`{symbol}` overrides a method that {after}."
+        before, after = (_call_like(parent, name) for parent in (was, method))
+        texts = " ".join(misfit(after, node.args, True, name))
+        is_async = [isinstance(each, ast.AsyncFunctionDef) for each in (node, was, method)]
+        if is_async[0] == is_async[1] != is_async[2]:
+            texts = f"that is {'now' if is_async[2] else 'no longer'} a coroutine."
+        if texts and not any(misfit(before, node.args, True, name)):
+            text = f"`{symbol}` no longer fits the method that it overrides: {texts}"
             yield at.misused(text, symbol, old, new, kind="override")
 
 
@@ -427,20 +432,33 @@ def _is_no_longer_called(name: str, pair: Pair) -> bool:
     return False
 
 
-def _misfit(node: Function, parent: Function) -> str:
-    """Return why a method cannot be called like the method that it overrides, or "" if it can."""
-    is_async = isinstance(parent, ast.AsyncFunctionDef)
-    if isinstance(node, ast.AsyncFunctionDef) != is_async:
-        return "is now a coroutine" if is_async else "is no longer a coroutine"
-    own, args = node.args, parent.args
-    mine, theirs = (parameters(some)[1:] for some in (own, args))
-    named = {a.arg for a in (*(arg for arg, _ in mine), *own.kwonlyargs)}
-    wanted = [a.arg for a in (*(arg for arg, _ in theirs), *args.kwonlyargs)]
-    refused = next((name for name in wanted if name not in named), None)
-    if refused is not None and own.kwarg is None:
-        return f"takes `{refused}`, which the override does not take"
-    needed = (arg.arg for arg, default in mine if default is None)
-    lacking = next((name for name in needed if name not in wanted), None)
-    if lacking is not None and args.kwarg is None and args.vararg is None:
-        return f"does not take `{lacking}`, which the override needs"
-    return ""
+def _call_like(parent: Function, name: str) -> ast.Call:
+    """Return a call that gives a method all its parameters by name."""
+    args = parent.args
+    given = [arg.arg for arg, _ in (*parameters(args)[1:], *keyword_parameters(args))]
+    more = [] if args.vararg is None and args.kwarg is None else [None]
+    keywords = [ast.keyword(each, ast.Constant(None)) for each in (*given, *more)]
+    return ast.Call(ast.Name(name), [], keywords)
+
+
+def misfit(call: ast.Call, args: ast.arguments, is_method: bool, name: str) -> Iterator[str]:
+    """Yield a sentence for each way in which a call does not match the function's parameters."""
+    places = parameters(args)[int(is_method) :]
+    given = {keyword.arg for keyword in call.keywords}
+    open_ended = None in given or has_stars(call)
+    known = {arg.arg for arg, _ in (*places, *keyword_parameters(args))}
+    for keyword in sorted(k for k in given if k is not None):
+        if keyword not in known and args.kwarg is None:
+            yield f"`{name}` is called with `{keyword}`, which it does not take."
+    if len(call.args) > len(places) and args.vararg is None and not open_ended:
+        yield f"`{name}` is called with more arguments than it takes."
+    if open_ended:
+        return
+    for arg, default in (*places[len(call.args) :], *keyword_parameters(args)):
+        if default is None and arg.arg not in given:
+            yield f"`{name}` is called without `{arg.arg}`, which it needs."
+
+
+def has_stars(node: ast.Call) -> bool:
+    """Return whether a call has an argument such as `*args`."""
+    return any(isinstance(arg, ast.Starred) for arg in node.args)

@@ -22,11 +22,11 @@ _WORD = re.compile(rb"\w+")
 _STRING = re.compile(rb"\"([\w.:/\-]{2,200})\"|'([\w.:/\-]{2,200})'")
 _ENTRY = re.compile(rb"=[ \t]*([\w.]+:\w+)[ \t]*$")
 _OPERATOR = re.compile(rb"\bops\.(\w+)\.(\w+)|\b_\w*C\w*\.(\w+)[ \t]*\(")
-_TOP = re.compile(
-    rb"^(?:(?:async[ \t]+)?def|class)[ \t]+(\w+)|^(\w+)[ \t]*(?::[^=\n]+)?=(?!=)", re.MULTILINE
+_DEFINES = re.compile(
+    rb"^[ \t]*(?:(?:async[ \t]+)?def|class)[ \t]+(\w+)|^(\w+)[ \t]*(?::[^=\n]+)?=(?!=)",
+    re.MULTILINE,
 )
 _IMPORT = re.compile(rb"^[ \t]*(?:from|import)\b[^(\n]*(?:\([^)]*\))?", re.MULTILINE)
-_INNER = re.compile(rb"^[ \t]+(?:def|class)[ \t]+(\w+)", re.MULTILINE)
 _REGISTERED = re.compile(
     rb"""\.(?:def|impl)\(\s*"(?:\w+::)?(\w+)
        | \b\w*(?:custom_op|regist|REGIST|EXPORT)\w*\(\s*(?:\w+\s*=\s*)?["']?(?:\w+::)?(\w+)""",
@@ -69,29 +69,26 @@ def _lost_names(states: States, lines: Collection[AddedLine]) -> Iterator[Told]:
         old, new = states.written.read(path), states.merged.read(path)
         if old is None or old == new:
             continue
-        has_moved = new is None and _other_form(states.merged, path)
-        gone = set() if has_moved else _names(old) - _kept(old, new)
+        is_unsure = _other_form(states.merged, path) if new is None else _is_open(new)
+        gone = set() if is_unsure else _names(old) - _names(new or b"")
+        come = _defined(new or b"") - _defined(old)
+        proposal = come.pop().decode() if len(come) == 1 else None
         for line, texts in named:
             for text, symbol in _names_in(texts, module_name(path)):
-                if symbol is None and (new is not None or has_moved):
-                    continue
-                if symbol is not None and symbol.encode() not in gone:
+                is_module_gone = not symbol and new is None and not is_unsure
+                if symbol.encode() not in gone and not is_module_gone:
                     continue
                 lost = f"`{symbol}`, which {path} no longer has" if new is not None else path
                 said = f"`{text}` names {lost}" + (", which is gone" if new is None else "")
+                said += "" if proposal is None else f"; `{proposal}` is new there"
                 commit = states.commit_since(path, partial(_lacks, symbol=symbol))
-                proposal = _renamed(old, new) if symbol is not None and new is not None else None
-                if proposal is not None:
-                    said += f"; `{proposal}` is new there"
                 place = (line.path, line.number, symbol or text)
                 finding = AuditFinding("registered", False, *place, said, commit, proposal)
                 yield line.patch, finding
 
 
-def _lacks(content: bytes | None, symbol: str | None) -> bool:
-    if content is None or symbol is None:
-        return content is None
-    return symbol.encode() not in _names(content)
+def _lacks(content: bytes | None, symbol: str) -> bool:
+    return content is None or (symbol != "" and symbol.encode() not in _names(content))
 
 
 def _other_form(files: Files, path: str) -> bool:
@@ -101,10 +98,10 @@ def _other_form(files: Files, path: str) -> bool:
     return files.exists(path.removesuffix(".py"))
 
 
-def _names_in(texts: list[str], module: str) -> Iterator[tuple[str, str | None]]:
+def _names_in(texts: list[str], module: str) -> Iterator[tuple[str, str]]:
     """Yield (string, name) for each string of a line that refers to a module or to a name in it.
 
-    The name (None: of the module) is in the string (`a.b.c` or `a.b:c`) or in the next one.
+    The name (empty: the module itself) is in the string (`a.b.c` or `a.b:c`) or in the next one.
     """
     for number, text in enumerate(texts):
         where, colon, name = text.partition(":")
@@ -112,7 +109,7 @@ def _names_in(texts: list[str], module: str) -> Iterator[tuple[str, str | None]]
             yield text, name.partition(".")[0]
         elif not colon and _is_of(text, module):
             if "." in text:
-                yield text, None
+                yield text, ""
             for other in texts[number + 1 : number + 2]:
                 if other.isidentifier():
                     yield f"{text}.{other}", other
@@ -126,28 +123,19 @@ def _is_of(name: str, module: str) -> bool:
     return bool(name) and f".{module}".endswith(f".{name.lstrip('.')}")
 
 
-def _bound(content: bytes) -> set[bytes]:
-    """Return the names that the top-level lines of a module define or assign."""
-    return {one or other for one, other in _TOP.findall(content)}
+def _defined(content: bytes) -> set[bytes]:
+    """Return the names that a module and its classes define or assign."""
+    return {one or other for one, other in _DEFINES.findall(content)}
 
 
 def _names(content: bytes) -> set[bytes]:
-    """Return the names that a module defines, assigns or imports, and all words in its imports."""
-    return _bound(content).union(*map(_WORD.findall, _IMPORT.findall(content)))
+    """Return the names that a module and its classes define, and all words in its imports."""
+    return _defined(content).union(*map(_WORD.findall, _IMPORT.findall(content)))
 
 
-def _kept(old: bytes, new: bytes | None) -> set[bytes]:
-    """Return the names of an old module that the new one has, or may have."""
-    if new is None:
-        return set()
-    if any(b"*" in line for line in _IMPORT.findall(new)) or b"__getattr__" in _bound(new):
-        return _names(old)
-    return _names(new).union(_INNER.findall(new))
-
-
-def _renamed(old: bytes, new: bytes) -> str | None:
-    come = _bound(new) - _bound(old)
-    return come.pop().decode() if len(come) == 1 else None
+def _is_open(content: bytes) -> bool:
+    """Return whether a module may have names that its text does not show."""
+    return b"__getattr__" in content or any(b"*" in line for line in _IMPORT.findall(content))
 
 
 def _registered(

@@ -16,8 +16,10 @@ from patchmgr.engines.audit.interfaces import Lines, named_imports
 from patchmgr.engines.audit.name_faults import (
     abstract_faults,
     attribute_faults,
+    has_stars,
     import_faults,
     is_literal,
+    misfit,
     named_faults,
     override_faults,
     star_faults,
@@ -182,14 +184,10 @@ def _partial(node: ast.Call, imports: Mapping[str, tuple[str, str]]) -> ast.Call
     return ast.copy_location(call, node)
 
 
-def _has_stars(node: ast.Call) -> bool:
-    return any(isinstance(arg, ast.Starred) for arg in node.args)
-
-
 def _swapped(node: ast.Call, before: Signature, after: Signature) -> str:
     """Describe a positional argument that now belongs to another parameter, or return ""."""
     named = {*after.places, *(a.arg for a in after.arguments.kwonlyargs)}
-    given = [] if _has_stars(node) else before.places[: len(node.args)]
+    given = [] if has_stars(node) else before.places[: len(node.args)]
     for was, now in zip(given, after.places, strict=False):
         # A parameter with a new name counts as the old one.
         if was != now and was in named:
@@ -209,7 +207,7 @@ def _other_defaults(
 ) -> Iterator[tuple[str, str, str]]:
     """Yield (name, old default, new default) for each omitted parameter whose default changed."""
     named = {keyword.arg for keyword in node.keywords}
-    if _has_stars(node) or None in named:
+    if has_stars(node) or None in named:
         return
     given = {*before.places[: len(node.args)], *named}
     # None usually stands for a value that is chosen elsewhere.
@@ -389,21 +387,3 @@ def _patch_of(states: States, path: str, fault: Fault, pair: Pair, *, is_ours: b
     modules = () if patch else (module for _, module, _ in named_imports(states.merged.text(path)))
     places = sorted(pair.now.state.place(path, module) for module in modules)
     return next(filter(None, map(states.carriers.get, places)), patch)
-
-
-def misfit(call: ast.Call, args: ast.arguments, is_method: bool, name: str) -> Iterator[str]:
-    """Yield a sentence for each way in which a call does not match the function's parameters."""
-    places = parameters(args)[int(is_method) :]
-    given = {keyword.arg for keyword in call.keywords}
-    open_ended = None in given or _has_stars(call)
-    known = {arg.arg for arg, _ in (*places, *keyword_parameters(args))}
-    for keyword in sorted(k for k in given if k is not None):
-        if keyword not in known and args.kwarg is None:
-            yield f"`{name}` is called with `{keyword}`, which it does not take."
-    if len(call.args) > len(places) and args.vararg is None and not open_ended:
-        yield f"`{name}` is called with more arguments than it takes."
-    if open_ended:
-        return
-    for arg, default in (*places[len(call.args) :], *keyword_parameters(args)):
-        if default is None and arg.arg not in given:
-            yield f"`{name}` is called without `{arg.arg}`, which it needs."

@@ -148,7 +148,8 @@ GONE = "`self.base.limit` no longer works: `Base` has no `limit`. Its new name m
         ),
         "override-of-another-signature": (
             "class A(Base):\n    def run(self, n):\n        return 1\n", [("n)", "n, way)")],
-            "`A.run` overrides a method that takes `way`, which the override does not take.",
+            "`A.run` no longer fits the method that it overrides: "
+            "`run` is called with `way`, which it does not take.",
         ),
         "super": (
             "class A(Base):\n    def go(self):\n        super().stop()\n", [("stop", "halt")],

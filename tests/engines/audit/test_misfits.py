@@ -1,6 +1,6 @@
 import ast
 
-from patchmgr.engines.audit.use_faults import misfit
+from patchmgr.engines.audit.name_faults import misfit
 from tests.tables import table
 
 ONE = "def sell(item, /, count, price=1, *, why, how=2):\n    ...\n\n\n"
