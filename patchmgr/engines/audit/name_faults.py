@@ -29,7 +29,7 @@ from patchmgr.engines.structure.python_tree import (
     walk,
 )
 
-_DOTTED = re.compile(r"[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)+(?::[A-Za-z_][\w.]*)?")
+_NAMING = frozenset({"setattr", "object", "delattr", "getattr"})
 _THERE = ("module", "class", "function", "value", "instance")
 _DEEPEST = 8  # star imports that are followed one after the other, at most
 _MOST_FILES = 4_000
@@ -233,26 +233,14 @@ def _is_frozen(node: ast.AST | None) -> bool:
 
 def named_faults(node: ast.Call, at: PairedUse) -> Iterator[Fault]:
     """Yield a fault if a call such as `setattr(owner, "name", x)` names a lost attribute."""
-    last = last_name(node.func)
     match node.args:
-        case [owner_node, ast.Constant(value=str(name)), *rest]:
-            if last not in ("setattr", "object", "delattr", "getattr") or (
-                last == "getattr" and rest
-            ):
-                return
-        case _:
-            return
-    owner = at.new(owner_node)
-    if owner.what not in ("module", "class"):
-        return
-    new = at.now.state.attribute(owner, name)
-    if new.what != "gone":
-        return
-    old = at.then.state.attribute(at.old(owner_node), name)
-    if is_lost(old, new, at):
-        symbol = f"{ast.unparse(owner_node)}.{name}"
-        text = f"`{symbol}` is named, but {_where(new)} has no `{name}` any more."
-        yield at.misused(text, symbol, old, new, kind="removed")
+        case [owner, ast.Constant(value=str(name)), *rest]:
+            last = last_name(node.func)
+            is_naming = last in _NAMING and not (last == "getattr" and rest)
+            if is_naming and at.new(owner).what in ("module", "class"):
+                named = ast.copy_location(ast.Attribute(owner, name, ast.Load()), node)
+                found = (one for one in attribute_faults(named, at) if one.kind == "removed")
+                yield from (replace(one, is_certain=False) for one in found)
 
 
 def is_lost(old: Entity, new: Entity, pair: Pair) -> bool:
@@ -282,35 +270,6 @@ def base_of(owner: Entity, old: Entity, pair: Pair) -> Entity | None:
         if isinstance(found.node, ast.ClassDef) and found.node.name == old.owner.node.name:
             return found
         todo += [base for _, base in pair.now.state.bases(found) if base.what == "class"]
-    return None
-
-
-def text_faults(node: ast.Constant, at: PairedUse) -> Iterator[Fault]:
-    """Yield a fault if a string (as for `mock.patch`) is the dotted name of something gone."""
-    if not isinstance(node.value, str) or not _DOTTED.fullmatch(node.value):
-        return
-    value = node.value
-    names = value.replace(":", ".").split(".")
-    old = _by_path(names, at.then)
-    if old is None or old.owner is None or old.what not in _THERE:
-        return
-    new = _by_path(names, at.now)
-    if new is None or new.what == "gone":
-        text = f"`{value}`, which this string names, no longer exists."
-        yield at.misused(text, value, old, new or Entity("absent", value), kind="removed")
-
-
-def _by_path(names: list[str], reader: Reader) -> Entity | None:
-    """Return what a dotted name stands for, or None if its start does not name a module."""
-    for end in range(len(names), 0, -1):
-        found = reader.state.imported(reader.path, ".".join(names[:end]))
-        if found.what == "absent":
-            continue
-        if end == len(names) and not found.module:
-            return None  # a string is not meant to name a folder
-        for name in names[end:]:
-            found = reader.state.attribute(found, name)
-        return found if end > 1 or found.what != "gone" else None
     return None
 
 

@@ -22,7 +22,7 @@ _MISSING = frozenset({"ImportError", "ModuleNotFoundError", "AttributeError", "E
 _ASKING = frozenset({"hasattr", "getattr", "find_spec"})
 _COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 _USES = (
-    ast.ImportFrom, ast.Import, ast.Call, ast.Attribute, ast.Constant, ast.Assign,
+    ast.ImportFrom, ast.Import, ast.Call, ast.Attribute, ast.Assign,
     ast.AnnAssign, ast.With, ast.For, ast.Subscript, ast.Try, Definition, ast.Lambda,
 )  # fmt: skip
 

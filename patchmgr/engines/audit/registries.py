@@ -114,9 +114,11 @@ def _names_in(texts: list[str], module: str) -> Iterator[tuple[str, str]]:
                 if other.isidentifier():
                     yield f"{text}.{other}", other
         elif not colon:
-            where, dot, name = text.rpartition(".")
-            if dot and "." in where and _is_of(where, module):
-                yield text, name
+            where = text.rpartition(".")[0]
+            while "." in where and not _is_of(where, module):
+                where = where.rpartition(".")[0]
+            names = text[len(where) + 1 :].split(".") if "." in where else ()
+            yield from ((text, name) for name in names)
 
 
 def _is_of(name: str, module: str) -> bool:

@@ -23,7 +23,6 @@ from patchmgr.engines.audit.name_faults import (
     named_faults,
     override_faults,
     star_faults,
-    text_faults,
 )
 from patchmgr.engines.audit.new_names import new_name, since_gone, since_signed
 from patchmgr.engines.audit.places import patch_of_line, source_path, waiting_paths
@@ -302,7 +301,6 @@ _CHECKS = (
     ((ast.Call,), type_faults),
     ((ast.Call, ast.With, ast.For, ast.Subscript), protocol_faults),
     ((ast.Call,), named_faults),
-    ((ast.Constant,), text_faults),
     ((ast.ClassDef,), base_faults),
     ((ast.ClassDef,), abstract_faults),
     ((Function,), override_faults),

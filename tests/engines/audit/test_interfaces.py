@@ -520,7 +520,7 @@ NARROW = "from m import C\n\n\ndef g(c):\n    if isinstance(c, C):\n        retu
             "no longer returns a context manager",
         ),
         "named-by-a-text": (
-            "import m\n\nsetattr(m, 'f', 1)\n", BARE, BARE.replace("f(g)", "h(g)"), "`m.f` is",
+            "import m\n\nsetattr(m, 'f', 1)\n", BARE, BARE.replace("f(g)", "h(g)"), "has no `f`",
         ),
         "asked-with-a-default": (
             "import m\n\ngetattr(m, 'f', 1)\n", BARE, BARE.replace("f(g)", "h(g)"), None,
