@@ -23,6 +23,7 @@ from patchmgr.engines.merge.languages import (
     TEXT,
     TOML,
     YAML,
+    C,
     Language,
     language_of,
     tokens_of,
@@ -41,6 +42,7 @@ _GROUP = re.compile(r"[\\@]([{}])")
 _SPACE = re.compile(r"(?:\\[ntr]|\s)+")  # white space in a docstring, which is only layout
 _CODING = re.compile(r"[ \t\f]*#.*?coding[:=]")  # PEP 263; it counts in the first two lines only
 _IMPORT = re.compile(r"(?:use|import)\b")  # a `using` of C# comes before the namespace
+_STATIC_CONST = re.compile(r"^[ \t]*static\b[^;{}=\"]*\)\s*const\s*[;{]", re.MULTILINE)
 _NAMESPACE = re.compile(r"(?:namespace|package)\b[^{]*$")
 _CONDITION = re.compile(r"^[ \t]*#[ \t]*(if|endif)", re.MULTILINE)
 _TAG = re.compile(r"<(/?)([A-Za-z][\w:.-]*)(?![\w:.-])(?:[^<>]*[^/<>])?>")  # `<p/>` opens nothing
@@ -219,7 +221,10 @@ def _parses(text: str, language: Language) -> bool:
 
 @lru_cache(maxsize=64)
 def _balance(text: str, language: Language) -> tuple[int, ...]:
-    """Count what a text leaves open: brackets, preprocessor conditions, Doxygen groups, quotes."""
+    """Count what a text leaves open: brackets, preprocessor conditions, Doxygen groups, quotes.
+
+    Empty items count, too.
+    """
     tokens = tokens_of(text, language)
     signs = [t.text for t in tokens if t.kind == "sign"]
     if language.family == "shell":
@@ -230,7 +235,10 @@ def _balance(text: str, language: Language) -> tuple[int, ...]:
     grouped = sum((group == "{") * 2 - 1 for found in groups for group in found)
     blocks = sum(blocks_opened(text, language))
     pairs = (signs.count(a) - signs.count(b) for a, b in ("()", "[]", "{}"))
-    return (*pairs, opened, grouped, blocks)
+    empty = sum(
+        one == "," == two for one, two in pairwise(t.text for t in tokens if t.kind != "comment")
+    )
+    return (*pairs, opened, grouped, blocks, empty)
 
 
 def blocks_opened(text: str, language: Language) -> list[int]:
@@ -257,6 +265,7 @@ def is_broken(text: str, sides: Sequence[str], path: str) -> bool:
         or _leaves_a_pair_open(text, sides, language)
         or _loses_or_doubles_a_line(text, sides)
         or (language in (PYTHON, YAML) and _puts_a_line_elsewhere(text, sides))
+        or (language.directive == C.directive and _puts_a_line_under_another_condition(text, sides))
         or (language is TEXT and _puts_a_line_in_another_section(text, sides))
         or (path.endswith(".po") and not _messages(text) <= set().union(*map(_messages, sides)))
         or any(added_twice(path, contents))
@@ -294,11 +303,18 @@ def _has_nested_call(text: str) -> bool:
     return any(two.text == "(" and one.depth and "\n" in one.lead for one, two in pairs)
 
 
+def _has_static_const(text: str) -> bool:
+    """Return whether a static member does not change its object (owncloud/client 0589bfc51b)."""
+    return _STATIC_CONST.search(text) is not None
+
+
 _FAULTS: dict[Callable[[str], bool], str] = {
+    lambda text: "\ufeff" in text[1:]: "",  # owncloud/client 457f9b587d
     _has_both_endings: "",
     lambda text: not compiles(text): "python",
     _has_late_coding: "python",
     _has_late_namespace: "c",
+    _has_static_const: "c",
     _has_nested_call: "cmake",
 }
 """What may be wrong with a file, and the languages in which it is wrong ("" stands for all)."""
@@ -351,6 +367,9 @@ def _adds_a_line_twice(contents: Sequence[bytes]) -> bool:
     more = {x for x in new if is_distinctive(bare(x)) and not x.startswith((b"@", b"#["))}
     if not more:
         return False
+    firsts = {one.lstrip().partition(b"\n")[0].rstrip() for one in contents[1:3]}
+    if not contents[0].strip() and len(firsts) == 1 and firsts <= more:
+        return True  # a file that both sides add begins once (supercollider 4332bec94f)
     sides = [
         [
             (line, line.text + (after.text if after.block == line.number else b""))
@@ -378,6 +397,41 @@ def _puts_a_line_elsewhere(text: str, sides: Sequence[str]) -> bool:
         ):
             return True
     return False
+
+
+def _puts_a_line_under_another_condition(text: str, sides: Sequence[str]) -> bool:
+    """Return whether a line that one side adds is no longer under its preprocessor condition."""
+    # One side adds an include to the `#else` of `WIN32`, which the other side closes for the next
+    # `#ifdef`: the include was under that (OpenLightingProject/ola 1314e11c51).
+    merged, base, *both = map(_conditions_of_lines, (text, *sides))
+    known = {one for around in merged.values() for one, _ in around}
+    return any(
+        around
+        and line not in base
+        and line not in other
+        and any(one not in merged.get(line, around) and one[0] in known for one in around)
+        and is_distinctive(bare(_bytes(line)))
+        for one_side, other in (both, reversed(both))
+        for line, around in one_side.items()
+    )
+
+
+def _conditions_of_lines(text: str) -> dict[str, tuple[tuple[str, int], ...]]:
+    """Map each line that occurs once to the preprocessor conditions (and branches) around it."""
+    found, around = dict[str, tuple[tuple[str, int], ...]](), list[tuple[str, int]]()
+    twice = set[str]()
+    for line in map(str.strip, text.split("\n")):
+        word = line[1:].lstrip() if line.startswith("#") else ""
+        if word.startswith("if"):
+            around.append((" ".join(word.split()), 0))
+        elif word.startswith(("el", "endif")) and around:
+            condition, branch = around.pop()
+            around += [(condition, branch + 1)] if word.startswith("el") else []
+        elif line in found:
+            twice.add(line)
+        else:
+            found[line] = tuple(around)
+    return {line: found[line] for line in found.keys() - twice}
 
 
 def _puts_a_line_in_another_section(text: str, sides: Sequence[str]) -> bool:
