@@ -224,6 +224,8 @@ class Replay:
             how = "replace"
         if how == "delete, replace" and sum(len(words_of(p.said)) for p in base) <= _SHORT:
             self.asks.append("undone")  # `f(1, 2)` becomes `f(1)` here and `f(1, 20)` there
+        if how == "replace" and chunk.kind == "code" and _drops_a_word(said[0], said[1:]):
+            self.asks.append("undone")
         if len(base) == 1 and operators_in(ours) != operators_in(theirs) and ours and theirs:
             self.asks.append("one expression")  # `x[0]` becomes `x[1]` here and `x[-1]` there
         self.places.append(Place(_kind_of(base, chunk.kind), how))
@@ -295,6 +297,17 @@ class Replay:
             merged += ours[i : i + 1]
             at, to = i + 1, j + 1
         return merged
+
+
+def _drops_a_word(base: Sequence[str], sides: Sequence[Sequence[str]]) -> bool:
+    """Return whether a side only removes words from a run that the other side replaces."""
+    # One side removes a package, and the other one names all of another release (supercollider
+    # 905c2bd270).
+    return any(
+        not Counter(side) - Counter(base)
+        and any(map(str.isidentifier, Counter(base) - Counter(side)))
+        for side in sides
+    )
 
 
 def _is_of_older_form(base: Nodes, ours: Nodes, theirs: Nodes) -> bool:
