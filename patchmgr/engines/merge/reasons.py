@@ -59,6 +59,8 @@ _REWORDED = 0.6  # the same, for a line and its new version
 _HEADING = re.compile(r"\s*(?:([=~^\-])\1{2,}|\*\*.+\*\*|##+ .+)\s*$")
 _VERSION = re.compile(r"\d+(?:\.\d+)+")
 _RELEASE = re.compile(rf"\W*v?({_VERSION.pattern})")
+# a label on a line of its own, such as `private:` or `private slots:`
+_LABEL = re.compile(r"^[ \t]*(?!(?:case|default)\b)\w+(?:[ ]\w+)?[ \t]*:\s*?$", re.MULTILINE)
 _HEAD = re.compile(r"\s*[^#].*\(\s*\S")
 _SIGN = re.compile(r"[(=;,{\[]")
 _DECLARES = re.compile(
@@ -841,19 +843,46 @@ def _heads(lines: Iterable[str]) -> dict[str, str]:
     return {head: line for head, line in zip(heads, said, strict=True) if count[head] == 1}
 
 
-def _is_behind_a_closed_one(conflict: Conflict, made: Made) -> bool:
-    """Return whether one side's insertion follows the other's, which closes the block around both.
+def _is_behind_an_end(conflict: Conflict, made: Made) -> bool:
+    """Return whether one side's insertion follows the other's, which ends what is around both.
 
     For example, upstream adds a statement to a function, and the patch ends that function and
     begins another.
     """
     if _is_cut_in_two(conflict):
         return True
-    _, *sides = ("".join(side).strip() for side in conflict.region.changed)
-    for closing, other in _ways(sides):
-        if closed_in(closing, conflict.around.language) and not conflict.region.changed[0]:
-            return made.text.find(other) > made.text.find(closing)
+    base, *sides = ("".join(side).strip() for side in conflict.region.changed)
+    language = conflict.around.language
+    for ending, other in _ways(sides) if not base else ():
+        at, to = map(made.text.find, (ending, other))
+        if at < to and (
+            closed_in(ending, language)
+            or (0 <= at <= to - len(ending) and _ends_what_is_around(ending, other, language))
+        ):
+            return True
     return False
+
+
+def _ends_what_is_around(before: str, after: str, language: Language) -> bool:
+    """Return whether a text begins a section that is not of the text after it, or is not complete.
+
+    It begins a section with a label such as `private:`. It is not complete if it ends with an
+    attribute of a function, for example.
+    """
+    # A signal became a private slot (owncloud/client 0589bfc51b). `__attribute__((noreturn))` was
+    # before another function (collectd 9988d61c84), and two lists of initializers were before one
+    # constructor (owncloud/client 02704cdf74).
+    if language.layout != "signs":
+        return False
+    if any(map(_LABEL.match, _outside(lines_of(before), language))) and not _LABEL.match(after):
+        return True
+    line = next((x.strip() for x in code_lines((before,), language)[::-1] if x.strip()), "#")
+    is_open = line[0] != "#" and line[-1] not in ";{}:,>\\" and not language.continues
+    return is_open and _macro(line) != _macro(after)
+
+
+def _macro(text: str) -> str:
+    return text.partition("(")[0].strip()
 
 
 def _is_cut_in_two(conflict: Conflict) -> bool:
@@ -947,6 +976,6 @@ REASONS: dict[str, tuple[str, _Reason]] = {
     "elsewhere": ("c", _is_changed_elsewhere),
     "used elsewhere": (_ALL, _is_used_elsewhere),
     "cut": ("c", _is_cut_otherwise),
-    "closes": ("c", _is_behind_a_closed_one),
+    "closes": ("c", _is_behind_an_end),
 }
 """For each reason to ask a person: the families of languages it applies to, and its test."""
