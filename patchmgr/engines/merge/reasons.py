@@ -73,7 +73,7 @@ _FUNCTION = re.compile(
     r"\s*(?!(?:await|case|defer|delete|else|go|goto|new|return|throw|yield)\b)"
     r"\w[\w<>:,\s*&]*[\s*&](\w+\s*\(.*)"
 )
-_USE = re.compile(r"\b([^\W\d]\w+)\s*(?=(\(|\[|->|\.\w+))")
+_USE = re.compile(r"\b([^\W\d]\w+)\s*(?=(\(|\[|->|\.\w+|[,)]))")
 _SUFFIXES = ("[", "(", ".", "->", "+", "-", "*", "/", "%", "&", "|", "^", "<<", ">>", "?.", "::")
 _BRACKET = re.compile(r"[()\[\]{},]")
 _LONGEST = 2000  # characters of a call, or of a line
@@ -431,11 +431,24 @@ def _numbered(line: str) -> tuple[str, int, str]:
     return _WORD.sub("w", before) + after, int(number, base), before
 
 
-def _is_of_a_changed_form(conflict: Conflict, _: Made) -> bool:
-    """Return whether one side adds a use of a name in a form that the other side replaced."""
+def _is_of_a_changed_form(conflict: Conflict, made: Made) -> bool:
+    """Return whether one side adds a use of a name in a form that the other side replaced.
+
+    The candidate may also have the replaced form itself.
+    """
     # Upstream of mpv adds an argument to each call of `mp_input_queue_cmd`, and the patch adds a
     # call without it (9e990e9031db); or upstream changes `ai[i]` to `ctx->ai[i]` (e6faec5fb781).
     old, *sides = (_forms("".join(side)) for side in conflict.region.sides)
+    merged = _forms(made.text)
+    if made.text not in conflict.around.sides and any(
+        old[form]
+        and not one[form]
+        and n > (other - old)[form]
+        and any(new[0] == form[0] for new in one - old)
+        for one, other in _ways(sides)
+        for form, n in merged.items()
+    ):
+        return True
     added = [side - old for side in sides]
     names = sorted({form[0] for forms in added for form in forms})
     if not names:
@@ -459,14 +472,18 @@ def _forms(text: str, names: str = _WORD.pattern) -> Counter[_Form]:
     for at in (name.start() for name in re.finditer(names, text)):
         use = _USE.match(text, at)
         if use is not None:
-            after = _arguments(text, use.end(2)) if use[2] == "(" else use[2]
+            after = _arguments(text, use.end(2)) if use[2] == "(" else use[2].strip(",)")
             found[use[1], "." if text.endswith(("->", ".", "::"), 0, at) else "", after] += 1
     return found
 
 
 def _arguments(text: str, at: int) -> str:
-    """Return how many arguments the call opened just before `at` has, or "?" if it is too long."""
+    """Return how many arguments the call opened just before `at` has, or "?" if it is too long.
+
+    A quote is added if the first one is a string.
+    """
     depth = commas = 0
+    quote = '"' if text[at : at + 9].lstrip().startswith('"') else ""
     for found in _BRACKET.finditer(text, at, at + _LONGEST):
         if found[0] in "([{":
             depth += 1
@@ -475,7 +492,7 @@ def _arguments(text: str, at: int) -> str:
         elif depth:
             depth -= 1
         else:
-            return str(commas + bool(text[at : found.start()].strip()))
+            return f"{commas + bool(text[at : found.start()].strip())}{quote}"
     return "?"
 
 
