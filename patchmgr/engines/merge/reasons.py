@@ -40,6 +40,9 @@ _SIDES = frozenset({"ours", "theirs"})
 _JSON_MEMBER = re.compile(r'\s*(?:"(?:\\.|[^"\\])*"\s*:|[}\],]*\s*$)')
 _LAST_NUMBER = re.compile(r"(.*\W)(0[xX][\da-fA-F]{1,16}|\d{1,18})([uUlL]{0,3}\W*)")
 _LITERAL = re.compile(r"\"[^\"]*\"|'[^']*'|\b\d[\w.]*")
+_IF = re.compile(r"\bif\s*\((.*)\)")
+_CONSTANTS = frozenset({"NULL", "null", "nullptr", "true", "false", "not", "None"})
+_CONVERSION = re.compile(r"%[-+ #0-9.*]*(?:hh?|ll?|[zjtLq])?[diouxXeEfFgGaAcspn]")
 _WORD = re.compile(r"\w+")
 _ALTERNATIVES = re.compile(r"(?<![^\s\"'(])([^\s\"'(),;]+) (?:&&|\|\|?|and|or) \1(?![^\s\"'),;])")
 _JOINED = re.compile(r"\b(?=(\w+[^\w\s]{1,3}[^\W\d]\w*))")
@@ -62,6 +65,9 @@ _RELEASE = re.compile(rf"\W*v?({_VERSION.pattern})")
 # a label on a line of its own, such as `private:` or `private slots:`
 _LABEL = re.compile(r"^[ \t]*(?!(?:case|default)\b)\w+(?:[ ]\w+)?[ \t]*:\s*?$", re.MULTILINE)
 _HEAD = re.compile(r"\s*[^#].*\(\s*\S")
+_INCLUDED = re.compile(
+    r"^[ \t]*#[ \t]*include[ \t]*([\"<](?:[^\">\n]*/)?)([^\"/>\n]+)", re.MULTILINE
+)
 _SIGN = re.compile(r"[(=;,{\[]")
 _DECLARES = re.compile(
     r"\s*(?!(?:case|delete|else|extern|friend|goto|namespace|new|return|throw|typedef|using)\b)"
@@ -401,6 +407,25 @@ def _numbers(said: str) -> list[int]:
     return [int(number) for number in _NUMBER.findall(said)]
 
 
+def _has_mixed_parts(conflict: Conflict, made: Made) -> bool:
+    """Return whether each side changes the number of another part of one thing, as of a version.
+
+    One side begins 2.7.0, and the other one releases 2.6.1, with a line for each number: nobody
+    decided that 2.7.1 is next.
+    """
+    # 16 merges of owncloud/client and supercollider (50179c3b54, 1fa4a87cef)
+    merged = lines_of(made.text)
+    base, ours, theirs = conflict.region.sides
+    if made.text in conflict.around.sides or len({*map(len, (merged, base, ours, theirs))}) > 1:
+        return False
+    parts = {True: set[tuple[str, str]](), False: set[tuple[str, str]]()}
+    for old, one, other, new in zip(base, ours, theirs, merged, strict=True):
+        was, now = _numbered(old), _numbered(new)
+        if new != old and was[::2] == now[::2] and (old in (one, other)):
+            parts[new == one].add((was[0], was[2].rstrip().rpartition("_")[0]))
+    return any(stem for _, stem in parts[True] & parts[False])
+
+
 def _shares_a_literal(conflict: Conflict, made: Made) -> bool:
     """Return whether both sides change a literal alike, and each also changes its line."""
     # Both add a `%s` to a format, and each adds an argument, so one `%s` is missing.
@@ -419,6 +444,82 @@ def _shares_a_literal(conflict: Conflict, made: Made) -> bool:
         if any(one - other and other - one for one in ours for other in theirs):
             return True
     return False
+
+
+def _has_two_conditions(conflict: Conflict, made: Made) -> bool:
+    """Return whether each side adds a condition of its own on the same names."""
+    # One side frees a list if it is there, and the other one extends it (owncloud/client
+    # 2bb52ef6f9).
+    base, *sides = (
+        {said_of(found[1]) for found in _IF.finditer("".join(side))}
+        for side in conflict.region.sides
+    )
+    if made.text in conflict.around.sides:
+        return False
+    ours, theirs = (
+        {
+            frozenset(x for x in words_of(one) if x.isidentifier() and x not in _CONSTANTS): one
+            for one in side - base
+        }
+        for side in sides
+    )
+    return any(names and names in theirs and theirs[names] != ours[names] for names in ours)
+
+
+def _includes_from_where_it_left(conflict: Conflict, _: Made) -> bool:
+    """Return whether one side includes a file from another directory, and the other uses the old.
+
+    The other side adds an include from the directory that the first one left.
+    """
+    # `libiptc/libiptc.h` is in `owniptc/` now, and `libiptc/libip6tc.h` is added (collectd
+    # 9d15d1058b).
+    base, *sides = ({*_INCLUDED.findall("".join(side))} for side in conflict.region.sides)
+    return any(
+        (
+            {old for old, name in base - one for _, new in one - base if new == name}
+            - {x for x, _ in one}
+        )
+        & {folder for folder, _ in other - base}
+        for one, other in _ways(sides)
+    )
+
+
+def _is_of_another_format(conflict: Conflict, made: Made) -> bool:
+    """Return whether one side changes the conversions in a format, and the other its arguments.
+
+    One side changes `%lu` to `%zu`, and the other casts the argument to `unsigned long`.
+    """
+    # collectd a4d4813438, 4e51eefd95
+    if made.text in conflict.around.sides:
+        return False
+    base, *sides = (
+        _formatted("".join(side), conflict.around.language) for side in conflict.region.sides
+    )
+    if not len(base) == len(sides[0]) == len(sides[1]):
+        return False
+    return any(
+        one[0] != old[0] == other[0]
+        and len(one[0]) == len(old[0])
+        and other[1] != old[1]
+        and other[1].count(",") == old[1].count(",")
+        for old, *both in zip(base, *sides, strict=True)
+        for one, other in _ways(both)
+    )
+
+
+def _formatted(text: str, language: Language) -> list[tuple[list[str], str]]:
+    """Return the conversions in each format of a text, and the arguments after it."""
+    found = list[tuple[list[str], str]]()
+    tokens = [token for token in tokens_of(text, language) if token.kind != "comment"]
+    for n, token in enumerate(tokens):
+        if token.kind != "string" or tokens[n - 1].kind == "string":
+            continue
+        end = next((m for m, t in enumerate(tokens[n:], n) if t.depth < token.depth), len(tokens))
+        strings = (t.text for t in tokens[n:end] if t.kind == "string")
+        if conversions := _CONVERSION.findall("".join(strings)):
+            rest = (t.text for t in tokens[n:end] if t.kind != "string")
+            found.append((conversions, " ".join(rest)))
+    return found
 
 
 def _numbered(line: str) -> tuple[str, int, str]:
@@ -722,6 +823,17 @@ def _conditions(lines: Iterable[str]) -> Words:
     return Counter(line for line in said if line.lstrip("# ").startswith(("if", "elif")))
 
 
+def _has_two_remarks(conflict: Conflict, _: Made) -> bool:
+    """Return whether both sides insert nothing but a comment of what follows."""
+    # a file had two licences, and a class was described twice (owncloud/client 457f9b587d,
+    # OpenLightingProject/ola 06a6e78a5d)
+    base, *sides = ("".join(side).strip() for side in conflict.region.changed)
+    return not base and all(
+        side.startswith("/*") and not "".join(code_lines((side,), conflict.around.language)).strip()
+        for side in sides
+    )
+
+
 def _is_declared_alike(conflict: Conflict, made: Made) -> bool:
     """Return whether the candidate declares a thing twice, because both sides declare it alike."""
     merged = Counter(lines_of(made.text))
@@ -829,6 +941,33 @@ def _signature(function: str) -> tuple[str, bool]:
         return function, False
     head, _, tail = function.partition(")")
     return said_of(_PARAMETER.sub("", f"{head})")), "const" in tail
+
+
+def _has_no_place(conflict: Conflict, _: Made) -> bool:
+    """Return whether one side inserts lines between two lines that the other side removes."""
+    # The other side has a new function there, and the line was in it (owncloud/client e87660ba28).
+    old, *sides = (
+        [" ".join(_WORD.findall(line)) for line in side] for side in conflict.region.sides
+    )
+    return any(
+        all(
+            f" {line} " not in said and all(likeness(line, x) < _REWORDED for x in other)
+            for line in around
+        )
+        for one, other in _ways(sides)
+        for said in [f" {' '.join(other)} "]
+        for around in _inserted_between([*filter(None, old)], [*filter(None, one)])
+    )
+
+
+def _inserted_between(old: Sequence[str], side: Sequence[str]) -> Iterator[tuple[str, str]]:
+    """Yield the lines of base before and after each run of lines that a side inserts."""
+    pairs = {*pairwise(old)}
+    known = {*old}
+    places = [n for n, line in enumerate(side) if line in known]
+    for at, to in pairwise(places):
+        if to > at + 1 and (side[at], side[to]) in pairs:
+            yield side[at], side[to]
 
 
 def _is_changed_elsewhere(conflict: Conflict, made: Made) -> bool:
@@ -985,11 +1124,17 @@ REASONS: dict[str, tuple[str, _Reason]] = {
     "sections": ("text", _is_of_two_sections),
     "left behind": ("text yaml", _is_left_behind),
     "same number": (_ALL, _has_one_number),
+    "mixed parts": (_ALL, _has_mixed_parts),
+    "format": ("c", _is_of_another_format),
     "same literal": (_CODE, _shares_a_literal),
     "used otherwise": ("c", _is_of_a_changed_form),
     "condition": ("c", _loses_a_condition),
     "declared twice": ("c", _adds(_declared_again)),
+    "remarks": ("c", _has_two_remarks),
     "declared alike": ("c", _is_declared_alike),
+    "two conditions": ("c", _has_two_conditions),
+    "no place": ("c", _has_no_place),
+    "included elsewhere": ("c", _includes_from_where_it_left),
     "elsewhere": ("c", _is_changed_elsewhere),
     "used elsewhere": (_ALL, _is_used_elsewhere),
     "cut": ("c", _is_cut_otherwise),

@@ -338,6 +338,27 @@ def test_what_two_sides_mean_apart_is_a_persons(
     assert _by_text(path, base, ours, theirs)[merged].asks == asks
 
 
+LOGGED = '    if (!rename(file, suffix)) {\n        warn() << "Unable to " << file;\n    }\n'
+OTHER = '    pin();\n    if (!replace(file, suffix)) {\n        warn() << "Not there:" << error;\n'
+
+
+@table(
+    ("theirs", "asks"),
+    {
+        "both-go": (f"{OTHER}    }}\n", "no place"),
+        "one-stays": (f"{OTHER}    }}\n    schedule(folder);\n", ""),
+    },
+)
+def test_an_insertion_needs_a_line_that_the_other_side_keeps(theirs: str, asks: str) -> None:
+    after = "}\nvoid g() {\n    rename(file, suffix, folder);\n}\n"
+    sides = (
+        f"{LOGGED}    schedule(folder);\n",
+        f"{LOGGED}    changed(file);\n    schedule(folder);\n",
+    )
+    found = _by_text("a.cc", *sides, theirs, before="void f() {\n", after=after)
+    assert next(one.asks for one in found.values() if one.rule == "replay") == asks
+
+
 @table(
     ("theirs", "asks"),
     {
@@ -419,6 +440,10 @@ def test_the_release_of_a_section_is_not_that_of_the_other_sides_text(
         ("a.py", "here(1)\nx = 1\nhere(1)\n", "here(1)\nhere(1)\n", False),
         ("a.py", "#!/bin/py\n\n# coding: l1\n", "#!/bin/py\n# coding: l1\n", True),
         ("a.py", "\n\n\n# coding: l1\n", "\n\n# coding: l1\n", False),
+        ("a.cc", "a();\n\ufeff/* b */\n", "\ufeff/* b */\n", True),
+        ("a.h", "static int a() const;\n", "int a() const;\n", True),
+        ("a.h", "static int a(int b) const;\n", "static int a(int b) const;\n", False),
+        ("a.h", "static int a();\nint b() const;\n", "static int a();\n", False),
         ("a.md", "x\r\ny\n", "x\ny\n", True),
         ("a.md", "x\r\ny\n", "x\ny\r\n", False),
     ],
@@ -487,6 +512,24 @@ def test_a_method_that_each_side_adds_at_another_place_breaks_the_file() -> None
         "another block under the condition of each side": (
             "a.cc", "", "if (here) {\n  b();\n}\n", "c();\nif (here) {\n  d();\n}\n",
             "if (here) {\n  b();\n}\nc();\nif (here) {\n  d();\n}\n", False),
+        "the class of a file that both sides add": (
+            "a.sc", "", "Here : Test {\n\ta { }\n}\n", "Here : Test {\n\tb { }\n}\n",
+            "Here : Test {\n\ta { }\n}\nHere : Test {\n\tb { }\n}\n", True),
+        "under another condition": (
+            "a.cc", "#if A\na();\n#else\n#include <b.h>\n#endif\n",
+            "#if A\na();\n#else\n#include <here.h>\n#include <b.h>\n#endif\n",
+            "#if A\na();\n#endif\n#if B\n#include <b.h>\n#endif\n",
+            "#if A\na();\n#endif\n#if B\n#include <here.h>\n#include <b.h>\n#endif\n", True),
+        "under one more condition": (
+            "a.cc", "#if A\n#include <b.h>\n#endif\n",
+            "#if A\n#include <here.h>\n#include <b.h>\n#endif\n",
+            "#if C\n#if A\n#include <b.h>\n#endif\n#endif\n",
+            "#if C\n#if A\n#include <here.h>\n#include <b.h>\n#endif\n#endif\n", False),
+        "under a condition that one side changes": (
+            "a.cc", "#if A\n#include <b.h>\n#endif\n",
+            "#if A\n#include <here.h>\n#include <b.h>\n#endif\n",
+            "#if A || C\n#include <b.h>\n#endif\n",
+            "#if A || C\n#include <here.h>\n#include <b.h>\n#endif\n", False),
         "an annotation of each side": (
             "a.py", "", "@here(1)\ndef a(): pass\n", "@here(1)\ndef b(): pass\n",
             "@here(1)\ndef a(): pass\n@here(1)\ndef b(): pass\n", False),
