@@ -163,3 +163,17 @@ def test_a_forked_process_adds_no_blob_to_the_shared_file(tmp_path: Path) -> Non
         added()
         assert made.get("2" * 40) == b"own"
         assert "1" * 40 not in made
+
+
+def test_objects_of_git_and_of_a_run_are_in_one_folder(
+    repository: Repository, tmp_path: Path
+) -> None:
+    with Scratch([repository.root / ".git"], folder=tmp_path / "scratch") as scratch:
+        own = {number: scratch.write_loose("blob", b"%d" % number) for number in range(40)}
+        made = repository.git("--git-dir", str(scratch.git_dir), "mktree", data=b"")
+        objects = scratch.git_dir / "objects"
+        folders = {path.name for path in objects.iterdir() if not path.is_symlink()}
+        assert folders == {"info", "loose", "pack"}
+        assert scratch.reader.kinds([made, *own.values()]) == {
+            made: "tree", **dict.fromkeys(own.values(), "blob"),
+        }  # fmt: skip
