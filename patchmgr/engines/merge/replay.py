@@ -478,10 +478,14 @@ def spaced(parts: list[Node], base: Node, ours: Node, theirs: Node) -> list[Node
         is_theirs = is_long[2] != is_long[0] == is_long[1] or not ours.parts
         return separated(parts, (theirs if is_theirs else ours).parts)
     firsts = {id(node.parts[0]): node for node in (base, ours, theirs) if node.parts}
+    leads = {id(a): b.lead for node in (ours, theirs) for a, b in pairwise(node.parts)}
     for n in range(1, len(parts)):
         side = firsts.get(id(parts[n]))
         if side is not None and not parts[n].lead:  # its white space is that of the statement
-            parts[n] = replace(parts[n], lead=side.lead[len(side.lead.rstrip()) :])
+            lead = side.lead[len(side.lead.rstrip()) :]
+            if parts[n].kind in _ATOMS:  # or that after the words that the other side puts before
+                lead = leads.get(id(parts[n - 1]), lead)
+            parts[n] = replace(parts[n], lead=lead)
         if base.kind == "code" and _runs_together(parts[n - 1].text, parts[n].whole):
             parts[n] = replace(parts[n], lead=" ")
     return parts
