@@ -96,7 +96,21 @@ def asks_beside(chunk: Chunk, at: int, merged: Nodes) -> str:
     is_by_place = chunk.bracket in _IN_ORDER - {"list"} and not all(
         _is_named(p, chunk.bracket) for p in items
     )
-    return "order" if is_by_place and not is_even else ""
+    return "order" if is_by_place and not (is_even or _is_certain(*sides)) else ""
+
+
+def _is_certain(base: Nodes, *sides: Nodes) -> bool:
+    """Return whether one side only replaces items of a list, and the other only adds or removes."""
+    # `f(t)` becomes `f(tnew)` here and `f(t, false)` there (zeek 13a492091f).
+    old, *new = ([p.said for p in side] for side in (base, *sides))
+    return any(
+        len(other) != len(old) == len(one)
+        and all(a == b or not (a in one or b in old) for a, b in zip(old, one, strict=True))
+        and all(len({*items}) == len(items) for items in (old, other))
+        and {*old}.intersection(other) == min({*old}, {*other}, key=len)
+        and [item for item in old if item in other] == [item for item in other if item in old]
+        for one, other in (new, new[::-1])
+    )
 
 
 def operators_in(nodes: Nodes, before: Node | None = None) -> list[str]:

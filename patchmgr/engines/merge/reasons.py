@@ -267,13 +267,14 @@ def _is_used_elsewhere(conflict: Conflict, _: Made) -> bool:
     the region, as in gnuradio (1c9d67fc22).
     """
     known = conflict.subject
+    code = words_of(said_of("\n".join(code_lines(conflict.region.base, conflict.around.language))))
     base, *sides = zip(conflict.texts.sides(), map("".join, conflict.region.sides), strict=True)
     return any(
         uses.search(text) is None and _outside_of(uses, *other) > _outside_of(uses, *base)
         for (one, (text, _)), (_, other) in _ways(
             [*zip((known.ours, known.theirs), sides, strict=True)]
         )
-        for word in known.base
+        for word in {*code}
         if one and not one[word] and word.isidentifier()
         for uses in (_uses_of(word, base[1]),)
     )
@@ -291,14 +292,25 @@ def _uses_of(word: str, region: str) -> re.Pattern[str]:
     return uses if uses.search(region) else re.compile(rf"{word}(?<!\w{word})\b")
 
 
-def _is_at_two_places(conflict: Conflict, _: Made) -> bool:
+def _is_at_two_places(conflict: Conflict, made: Made) -> bool:
     """Return whether the tokens around one side's edit also occur in the other side's new text.
 
     Upstream adds `override` between `)` and `;`, and the patch adds a function next to it that also
     ends in `);`.
     """
     base, *sides = conflict.flat
-    return any(_is_around(base, *two) for two in _ways(sides))
+    lines = [_counted(side) for side in conflict.region.sides]
+    return any(
+        _is_around(base, *two) and not (made.rule == "replay" and _is_kept(lines[0], *kept))
+        for two, kept in zip(_ways(sides), _ways(lines[1:]), strict=True)
+    )
+
+
+def _is_kept(base: Words, one: Words, other: Words) -> bool:
+    """Return whether the other side has each line that one side changes, and has it once."""
+    # There, `setup();` becomes `setup() override;`, and a function comes after it (gnuradio
+    # 922af8c745).
+    return all(base[line] == other[line] == 1 for line in base - one if line)
 
 
 def _is_around(base: Node, one: Node, other: Node) -> bool:
@@ -926,7 +938,7 @@ def _is_nearly(one: str, other: str) -> bool:
     """Return whether two lines declare the same thing differently, as with other parameters."""
     functions = _FUNCTION.match(one), _FUNCTION.match(other)
     if functions[0] and functions[1] and _signature(functions[0][1]) == _signature(functions[1][1]):
-        return one != other  # with another type, or other names of parameters
+        return said_of(one) != said_of(other)  # with another type, or other names of parameters
     if _SIGN.split(one, maxsplit=1)[0] != _SIGN.split(other, maxsplit=1)[0]:
         return False
     a, b = (said_of(line.strip(" \t\n,")) for line in (one, other))
@@ -977,6 +989,8 @@ def _is_changed_elsewhere(conflict: Conflict, made: Made) -> bool:
     that the patch added ended up in the new function (3414221791c7). A side that only wraps the
     line does not count as changing it.
     """
+    if _is_layout(conflict):
+        return False
     base, *sides, merged = map(_heads, (*conflict.region.sides, lines_of(made.text)))
 
     def is_lost(head: str, one: str, other: str) -> bool:
@@ -1068,9 +1082,14 @@ def _is_cut_otherwise(conflict: Conflict, made: Made) -> bool:
     # Blocks may be paired wrongly: git's region lacked the last two braces of base, so a call was
     # put into the `if` around its own (FRRouting/frr 95702ce22b).
     language = conflict.around.language
-    if language.opens or not made.rule.startswith("replay"):
+    if language.opens or _is_layout(conflict) or not made.rule.startswith("replay"):
         return False
     return len({sum(blocks_opened("".join(side), language)) for side in conflict.region.sides}) > 1
+
+
+def _is_layout(conflict: Conflict) -> bool:
+    """Return whether a side changes only the layout, or both sides differ only in the layout."""
+    return conflict.subject.features["layout"] != "no"
 
 
 def _ways(two: Sequence[_Side]) -> tuple[Sequence[_Side], Sequence[_Side]]:
@@ -1136,7 +1155,7 @@ REASONS: dict[str, tuple[str, _Reason]] = {
     "no place": ("c", _has_no_place),
     "included elsewhere": ("c", _includes_from_where_it_left),
     "elsewhere": ("c", _is_changed_elsewhere),
-    "used elsewhere": (_ALL, _is_used_elsewhere),
+    "used elsewhere": (_NOT_PYTHON, _is_used_elsewhere),
     "cut": ("c", _is_cut_otherwise),
     "closes": ("c", _is_behind_an_end),
 }

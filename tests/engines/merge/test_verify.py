@@ -326,6 +326,35 @@ COPY = "\tx->quants = (U*) malloc(sizeof(values));\n"
         "a line that a side has": (
             "a.am", "    a.h \\\n    b.h\n", "    b.h\n", "    a.h \\\n    b.h \\\n    c.h\n",
             "    b.h \\\n    c.h\n", ""),
+        "a line feed less, and the end of a function": (
+            "a.cc", "\t// Not yet \n\tkeep(this);\n", "\t// Not yet\n\tkeep(this);\n",
+            "void start()\n\t{\n\tlog(name());\n", "void start()\n\t{\n\tlog(name());\n", ""),
+        "a call that one side wraps": (
+            "a.cc", "    if (key.starts(URL)\n        && open(value(key), domain, url)) {\n",
+            "    if (key.starts(URL) && open(value(key), url, other)) {\n",
+            "    if (key.starts(URL) && open(value(key), domain, url)) {\n",
+            "    if (key.starts(URL) && open(value(key), url, other)) {\n", ""),
+        "one declaration with two indentations": (
+            "a.cc", "\tguard a(*d[i]->mutex());\n\tfloat b = d[i]->items();\n",
+            "    reader in = d[i];\n    guard a(*in->mutex());\n    float b = in->items();\n",
+            "    reader in = d[i];\n\tguard a(*in->mutex());\n    float b = in->items();\n",
+            "    reader in = d[i];\n    guard a(*in->mutex());\n    float b = in->items();\n", ""),
+        "a word behind a line that the other side has once": (
+            "a.h", "    void setup();\n", "    void setup();\n\n    void handle(handler);\n",
+            "    void setup() override;\n",
+            "    void setup() override;\n\n    void handle(handler);\n", ""),
+        "an argument beside another that is new": (
+            "a.cc", "f(new A(i, t));\n", "f(new A(i, tnew));\n", "f(new A(i, t, false));\n",
+            "f(new A(i, tnew, false));\n", ""),
+        "a parameter beside another that goes": (
+            "a.cc", "R::R(int seq, T type)\n", "R::R(uint64 seq, T type)\n", "R::R(int seq)\n",
+            "R::R(uint64 seq)\n", ""),
+        "arguments that move to another place beside a new one": (
+            "a.cc", "f(new A(t, attr));\n", "f(new A(attr, other));\n",
+            "f(new A(false, t, attr));\n", "f(new A(false, attr, other));\n", "order"),
+        "a word before one that the other side replaces": (
+            "a.c", "int f(P* p, S* s)\n", "static int f(P* p, S* s)\n", "ERROR f(P* p, S* s)\n",
+            "static ERROR f(P* p, S* s)\n", ""),
         "an argument with the name of a word in a comment": (
             "a.py", "find(at, f(\n    Editor(a)))\n", "find(at, f(\n    Editor(a, b)))\n",
             "find(at, f(\n    choose(None, a)))  # todo: pass in b\n",
