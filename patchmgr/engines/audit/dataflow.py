@@ -132,10 +132,8 @@ class _Reader:
             case ast.With() | ast.AsyncWith():
                 heads = [item.context_expr for item in node.items]
                 reads = self._site(node, heads, env, end=heads[-1])
-                for item in node.items:
-                    if item.optional_vars is not None:
-                        text = f"with {_source(item.context_expr)}"
-                        self._assign(env, item.optional_vars, text, reads)
+                for target in targets_of(node):
+                    self._assign(env, target, f"with {' '.join(map(_source, heads))}", reads)
                 return self._block(node.body, env)
             case ast.Return() | ast.Raise():
                 self._site(node, [node], env)

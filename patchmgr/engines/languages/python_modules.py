@@ -6,10 +6,12 @@ import ast
 import sys
 import warnings
 from collections.abc import Callable, Iterator, Sequence
+from itertools import chain
 
 from msgspec import Struct, field
 
 from patchmgr.engines.structure.guards_imports import ENDS, bound_in, imported_names, places
+from patchmgr.engines.structure.python_tree import blocks_of
 from patchmgr.model.ports import Tree
 from patchmgr.model.snapshot import FILE_MODES, Entry
 
@@ -113,8 +115,7 @@ def parsed_for(content: bytes, version: Version, *, compiles: bool) -> ast.Modul
 
 def _outside_of_tries(node: ast.AST) -> Iterator[ast.AST]:
     """Yield all statements except those inside a `try`, whose imports are allowed to fail."""
-    for _, value in ast.iter_fields(node):
-        for child in value if isinstance(value, list) else ():
-            if isinstance(child, (ast.stmt, ast.match_case)) and not isinstance(child, _TRIES):
-                yield child
-                yield from _outside_of_tries(child)
+    for statement in chain.from_iterable(blocks_of(node)):
+        if not isinstance(statement, _TRIES):
+            yield statement
+            yield from _outside_of_tries(statement)

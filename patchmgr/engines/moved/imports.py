@@ -10,7 +10,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from msgspec import Struct
 
 from patchmgr.engines.audit.names import messages_of
-from patchmgr.engines.audit.python_modules import statements
+from patchmgr.engines.audit.python_modules import bindings_in
 from patchmgr.engines.audit.syntax import parsed_python
 from patchmgr.engines.languages.file_types import CXX_LANGUAGES
 from patchmgr.engines.languages.words import code_of
@@ -20,7 +20,7 @@ from patchmgr.engines.merge.statements import read
 from patchmgr.engines.merge.tree import lines_of
 from patchmgr.engines.moved.units import Outline
 from patchmgr.engines.series.placement import split_lines
-from patchmgr.engines.structure.python_tree import Definition, Import, bound_by, module_of, walk
+from patchmgr.engines.structure.python_tree import Import, bound_by, last_name, module_of
 from patchmgr.engines.text.differences import Run, changed_blocks
 
 _STRING = re.compile(r"\"(?:\\.|[^\"\\\n])*\"|'(?:\\.|[^'\\\n])*'")
@@ -303,16 +303,11 @@ def _bindings(tree: ast.Module) -> Mapping[str, ImportedName | None]:
         if isinstance(node, ast.If) and _is_for_types(node)
         for inner in node.body
     }
-    for node in statements(tree.body):
-        if isinstance(node, Import):
-            for alias in node.names:
-                (bound,) = bound_by(alias)
-                found[bound] = _source(node, alias, is_for_types=node in typing)
-        elif isinstance(node, Definition):
-            found[node.name] = None
-        else:
-            stored = (n for n in walk(node) if isinstance(n, ast.Name))
-            found.update({n.id: None for n in stored if isinstance(n.ctx, ast.Store)})
+    for name, node in bindings_in(tree.body):
+        aliases = node.names if isinstance(node, Import) else ()
+        own = next((alias for alias in aliases if name in bound_by(alias)), None)
+        is_for_types = node in typing
+        found[name] = None if own is None else _source(node, own, is_for_types=is_for_types)
     return found
 
 
@@ -325,9 +320,7 @@ def _source(node: Import, alias: ast.alias, *, is_for_types: bool) -> ImportedNa
 
 
 def _is_for_types(node: ast.If) -> bool:
-    test = node.test
-    name = test.attr if isinstance(test, ast.Attribute) else getattr(test, "id", None)
-    return name == "TYPE_CHECKING"
+    return last_name(node.test) == "TYPE_CHECKING"
 
 
 def _imports(tree: ast.Module) -> Iterator[Import]:
