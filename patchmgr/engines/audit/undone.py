@@ -41,33 +41,39 @@ def undone_patches(states: States) -> Iterator[Told]:
     earlier, numbers = defaultdict[str, dict[bytes, list[_Kept]]](dict), count()
     for patch in states.patches:
         found: dict[str, list[str]] = {}
-        for change in (change for change in patch.files if change.path in changed):
-            by_line = earlier[change.path]
-            for hunk in change.hunks:
-                lines = rest = Counter(line for line in hunk.lines if line[:1] in _SIGNS)
-                undone = list[str]()
-                for line in lines.keys() & by_line.keys():
-                    by_line[line] = [kept for kept in by_line[line] if line in kept.left]
-                sharers = {kept.number: kept for line in lines for kept in by_line.get(line, ())}
-                for _, kept in sorted(sharers.items(), reverse=True):
-                    reverted = rest & kept.left
-                    rest, kept.left = rest - reverted, kept.left - reverted
-                    is_all = not kept.left and reverted
-                    if is_all and (reverted == lines or any(x[:1] == b"+" for x in reverted)):
-                        undone.append(kept.patch)  # otherwise the hunk may be a refinement
-                kept = _Kept(next(numbers), patch.name, _reversed(rest))
-                for line in kept.left:
-                    by_line.setdefault(line, []).append(kept)
-                home = patch.homes.get(change.path, change.path)
-                # Upstream may add or delete a blank line anywhere (neuralmagic/vllm cad6c392b0).
-                is_telling = any(is_distinctive(bare(line[1:])) for line in lines)
-                is_revert = patch.is_carried and undone and not rest and is_telling
-                if is_revert and _is_upstreams(states, change.path, home, hunk):
-                    for other in undone:
-                        found.setdefault(other, []).append(home)
+        for change, hunk in ((c, h) for c in patch.files if c.path in changed for h in c.hunks):
+            lines = Counter(line for line in hunk.lines if line[:1] in _SIGNS)
+            undone = _undone(lines, earlier[change.path], next(numbers), patch.name)
+            home = patch.homes.get(change.path, change.path)
+            # Upstream may add or delete a blank line anywhere (neuralmagic/vllm cad6c392b0).
+            is_telling = any(is_distinctive(bare(line[1:])) for line in lines)
+            is_revert = patch.is_carried and undone and is_telling
+            if is_revert and _is_upstreams(states, change.path, home, hunk):
+                for other in undone:
+                    found.setdefault(other, []).append(home)
         for other, paths in found.items():
             text = f"this reverts {other}, and so also undoes upstream's version of that patch"
             yield patch.name, AuditFinding("undone", False, paths[0], 0, None, text)
+
+
+def _undone(
+    lines: Counter[bytes], by_line: dict[bytes, list[_Kept]], number: int, patch: str
+) -> list[str]:
+    """Return the earlier patches that a hunk reverts, if it does nothing else; keep its lines."""
+    rest, undone = lines, list[str]()
+    for line in lines.keys() & by_line.keys():
+        by_line[line] = [kept for kept in by_line[line] if line in kept.left]
+    sharers = {kept.number: kept for line in lines for kept in by_line.get(line, ())}
+    for _, kept in sorted(sharers.items(), reverse=True):
+        reverted = rest & kept.left
+        rest, kept.left = rest - reverted, kept.left - reverted
+        is_all = not kept.left and reverted
+        if is_all and (reverted == lines or any(x[:1] == b"+" for x in reverted)):
+            undone.append(kept.patch)  # otherwise the hunk may be a refinement
+    kept = _Kept(number, patch, _reversed(rest))
+    for line in kept.left:
+        by_line.setdefault(line, []).append(kept)
+    return [] if rest else undone
 
 
 def _reversed(lines: Counter[bytes]) -> Counter[bytes]:
