@@ -304,10 +304,10 @@ def _bindings(tree: ast.Module) -> Mapping[str, ImportedName | None]:
         for inner in node.body
     }
     for name, node in bindings_in(tree.body):
-        aliases = node.names if isinstance(node, Import) else ()
-        own = next((alias for alias in aliases if name in bound_by(alias)), None)
-        is_for_types = node in typing
-        found[name] = None if own is None else _source(node, own, is_for_types=is_for_types)
+        found[name] = None
+        if isinstance(node, Import):
+            alias = next(alias for alias in node.names if name in bound_by(alias))
+            found[name] = _source(node, alias, is_for_types=node in typing)
     return found
 
 
