@@ -246,7 +246,7 @@ def test_fetch_follows_what_upstream_renames_and_deletes(stage: Stage) -> None:
 
 
 def test_a_rewritten_branch_that_no_clone_has_any_more_is_followed(stage: Stage) -> None:
-    upstream, lender = Repository(stage.folder / "moving"), stage.folder / "lender"
+    upstream, lender = Repository(stage.folder / "rewritten"), stage.folder / "borrowed"
     first = plant(upstream, {"a": "one\n"}, "one")
     plant(upstream, {"a": "two\n"}, "two")
     upstream.git("clone", "--quiet", str(upstream.root), str(lender))
