@@ -217,11 +217,13 @@ def parts_of(block: str) -> tuple[str, list[tuple[int, str]]]:
 
 
 def _head_and_body(block: str) -> tuple[str, str]:
-    """Split a definition into its head and its body. The body loses its indentation."""
+    """Split a definition into its head and its body. The body of a class is not indented."""
     lines = block.splitlines(keepends=True)
     start = next(n for n, line in enumerate(lines) if line.startswith(("class", "def", "async")))
     ends = (n for n, line in enumerate(lines) if n >= start and _HEAD_ENDS.search(line))
     end = next(ends, len(lines) - 1) + 1
+    if not lines[start].startswith("class"):
+        return "".join(lines[:end]), "".join(lines[end:])
     margin = next((len(x) - len(x.lstrip()) for x in lines[end:] if x.strip()), 0)
     # Comments may be indented less, and empty lines are shorter.
     body = re.sub(f"\n[ \\t]{{0,{margin}}}", "\n", "\n" + "".join(lines[end:]))
