@@ -619,7 +619,7 @@ def _loses(conflict: Conflict, made: Made) -> bool:
     if lacks and (made.places or "none" in lacks or side != "neither"):
         return True
     is_code = conflict.around.language.family in _CODE.split()
-    if is_code and _lacks_code(conflict, made):
+    if made.places and is_code and _lacks_code(conflict, made):
         return True
     of_ours = side == "theirs"
     return side != "neither" and (
@@ -630,16 +630,12 @@ def _loses(conflict: Conflict, made: Made) -> bool:
 def _lacks_code(conflict: Conflict, made: Made) -> bool:
     """Return whether words that a side adds to the code are only in comments of the candidate."""
     # One side adds an argument `parent`, the other a comment with this word (gnuradio 865e2586b4).
-    # One side makes a comment of imported names, and the other adds names (yt 2edae2cd5a).
     base, ours, theirs, merged = (
         Counter(words_of(said_of("\n".join(code_lines(lines, conflict.around.language)))))
         for lines in (*conflict.region.sides, (made.text,))
     )
     rest = merged - (base - ((base - ours) | (base - theirs)))
-    lacks = (ours - base - rest) | (theirs - base - rest)
-    if made.places:
-        return bool(lacks)
-    return not (lacks.keys() - merged.keys()).isdisjoint(words_of(said_of(made.text)))
+    return any(side - base - rest for side in (ours, theirs))
 
 
 def _is_reordered(conflict: Conflict, *, of_ours: bool) -> bool:

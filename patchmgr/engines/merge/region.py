@@ -253,6 +253,7 @@ def _anchor(lines: Sequence[str], language: Language) -> int:
 def _starts(text: str, lines: int, language: Language) -> int:
     """Return the first line of the statement or bracket that is open after `lines` lines."""
     at, opened = 0, list[int]()
+    first = -1  # the first line of a statement that a backslash may continue
     for token in lex(text, language):
         start = at + token.lead.count("\n")
         at = start + token.text.count("\n")
@@ -260,9 +261,11 @@ def _starts(text: str, lines: int, language: Language) -> int:
             break
         if at >= lines and token.kind == "string":
             return min([start, *opened[:1]])
+        if language.layout == "indent":
+            first = -1 if token.kind == "eol" else start if first < 0 else first
         if token.kind == "sign":
             opened = _opened(opened, token.text, start, language)
-    return opened[0] if opened else lines
+    return first if first >= 0 else opened[0] if opened else lines
 
 
 def _opened(opened: list[int], sign: str, line: int, language: Language) -> list[int]:
@@ -280,7 +283,7 @@ def _ends(text: str, lines: int, language: Language, room: int) -> set[int]:
     at, is_line, opened = 0, True, list[int]()
     for token in lex(text, language):
         end = at + token.lead.count("\n")
-        if not opened:
+        if not opened and (is_line or language.layout != "indent" or token.kind == "end"):
             found.update(range(max(at + (not is_line), lines), end + 1))
         at, is_line = end + token.text.count("\n"), token.text == "\n"
         if token.kind == "sign":

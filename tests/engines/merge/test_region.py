@@ -43,6 +43,21 @@ def test_a_region_within_a_call_is_widened_to_the_statement() -> None:
     assert (region.before, region.after) == (1, 1)
 
 
+@table(
+    ("before", "line", "after", "lines"),
+    {
+        "it begins in one": ("x\nimport n, \\\n", "    {}\n", "y\n", (1, 0)),
+        "it ends in one": ("x\n", "import {}, \\\n", "    n, \\\n    m\ny = \\\n    1\n", (0, 2)),
+    },
+)
+def test_a_region_is_widened_to_the_lines_that_backslashes_join(
+    before: str, line: str, after: str, lines: tuple[int, int]
+) -> None:
+    base, _, _, text = marked(*map(line.format, "abc"), before=before, after=after)
+    region = _only(text, base, "a.py")
+    assert (region.before, region.after) == lines
+
+
 def test_a_region_of_whole_statements_stays_as_it_is() -> None:
     base, _, _, text = marked("a = 1\n", "a = 2\n", "a = 3\n", before="x\n", after="y\n")
     assert (_only(text, base, "a.py").before, _only(text, base, "a.py").after) == (0, 0)
