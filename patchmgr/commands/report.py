@@ -102,9 +102,9 @@ def _moments(session: Session, series: str) -> tuple[Moment, ...]:
     found = []
     for sync in reversed(read_syncs(session.workspace, series)):
         one = sync.outcome
-        verdicts = tuple((patch.name, patch.verdict.value) for patch in one.patches)
+        verdicts = {patch.name: patch.verdict.value for patch in one.patches}
         sure = ((p.name, reliabilities((*p.evidence, *p.likely))) for p in one.patches)
-        known = tuple((name, kinds) for name, kinds in sure if kinds)
+        known = {name: kinds for name, kinds in sure if kinds}
         moment = Moment(one.onto.ref, one.upstream_commits, sync.is_dry_run, verdicts, known)
         found.append(moment)
     return tuple(found)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from enum import Enum
 
 from msgspec import Struct
@@ -144,15 +145,10 @@ class ChangedSite(Struct, frozen=True, rename={"is_removal": "removal"}):
 
 
 class Subsystem(Struct, frozen=True):
-    """A subsystem: the numbers of its changed files and lines, in total and in tests."""
+    """A subsystem: its changed files and lines, in total and in tests."""
 
-    name: str
-    files: int
-    added: int
-    removed: int
-    test_files: int
-    test_added: int
-    test_removed: int
+    total: Tally  # with the name of the subsystem; so is `tests`
+    tests: Tally
     rebuilt: int  # the number of files that take effect only after a build
     languages: tuple[str, ...]
 
@@ -186,15 +182,14 @@ class Risk(Struct, frozen=True):
     patches: tuple[str, ...] = ()
 
 
-class Moment(Struct, frozen=True):
+class Moment(Struct, frozen=True, rename={"is_dry_run": "dry_run"}):
     """A recorded rebase: its target, and the verdict on each patch."""
 
     ref: str
     commits: int
     is_dry_run: bool
-    verdicts: tuple[tuple[str, str], ...]
-    # of verdicts such as "absorbed", for each patch
-    reliability: tuple[tuple[str, tuple[Reliability, ...]], ...] = ()
+    verdicts: Mapping[str, str]  # by patch; so is `reliability`
+    reliability: Mapping[str, tuple[Reliability, ...]] = {}  # of verdicts such as "absorbed"
 
 
 class Review(Struct, frozen=True):

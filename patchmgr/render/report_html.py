@@ -227,7 +227,7 @@ def reach_bar(review: Review) -> Chart | None:
 
 def heat_map(review: Review) -> Chart | None:
     """Return a heat map of patches by subsystem; a stronger color means more changed lines."""
-    parts = [part.name for part in review.parts]
+    parts = [part.total.name for part in review.parts]
     patches = review.parts_of_patches[:_MOST_COLUMNS]
     if not parts or not patches:
         return None
@@ -268,7 +268,7 @@ def timeline(review: Review) -> Chart | None:
     """Return a chart of the verdict on each patch in each recorded rebase."""
     if not review.moments:
         return None
-    names = list(dict.fromkeys(name for m in review.moments for name, _ in m.verdicts))
+    names = list(dict.fromkeys(name for m in review.moments for name in m.verdicts))
     left, top = 400, 42
     cell = min(160.0, (WIDTH - left) / len(review.moments))
     shapes = []
@@ -277,11 +277,10 @@ def timeline(review: Review) -> Chart | None:
         ref = f"{clean(moment.ref)[:14]}{' (dry)' if moment.is_dry_run else ''}"
         commits = Label(x, 32, f"+{moment.commits}", "quiet")
         shapes.append(Shape((Label(x, 15, _fitting(ref, cell), "head"), commits)))
-        known = dict(moment.reliability)
-        for name, verdict in moment.verdicts:
+        for name, verdict in moment.verdicts.items():
             color, letter = _VERDICTS.get(verdict, ("#d0d4da", "?"))
             y = top + names.index(name) * 17
-            sure = "; ".join(map(reliability_text, known.get(name, ())))
+            sure = "; ".join(map(reliability_text, moment.reliability.get(name, ())))
             told = f"{name} on {moment.ref}: {verdict}{sure and f' ({sure})'}"
             box = Box(x, y, cell - 4, 15)
             shapes.append(Shape((Label(x + 5, y + 12, letter),), box, color, told))

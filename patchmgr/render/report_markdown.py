@@ -225,14 +225,15 @@ MOST_IN_CHART = 10
 def _part_row(part: Subsystem) -> Sequence[object]:
     is_python = part.languages == ("Python",)
     needs = "rebuild" if part.rebuilt else "Python only" if is_python else ""
-    tests = f"+{part.test_added} -{part.test_removed}"
-    counts = (part.files, part.added, part.removed, part.test_files)
-    return text(part.name), *counts, tests, ", ".join(part.languages), needs
+    tests = f"+{part.tests.added} -{part.tests.removed}"
+    counts = _row(text(part.total.name), part.total)
+    return *counts, part.tests.files, tests, ", ".join(part.languages), needs
 
 
 def chart(review: Review) -> str:
     """Return a Mermaid chart of changed lines by subsystem, or "" for fewer than two subsystems."""
-    shown = [part for part in review.parts if part.added + part.removed][:MOST_IN_CHART]
+    parts = [part.total for part in review.parts]
+    shown = [part for part in parts if part.added + part.removed][:MOST_IN_CHART]
     if len(shown) < 2:
         return ""
     lines = [f'  "{_plain(part.name)}" : {part.added + part.removed}' for part in shown]

@@ -76,7 +76,7 @@ def _section(title: str, tallies: Sequence[Tally], width: int, color: bool) -> I
 
 def _review(review: Review, width: int, color: bool) -> Iterator[str]:
     """Yield the subsystems, the reach of the changes, hotspots and risks."""
-    parts = [Tally(p.name, p.files, 0, p.added, p.removed) for p in review.parts]
+    parts = [part.total for part in review.parts]
     title = f"by subsystem ({review.parts_by})"
     yield from _section(_cut(title, width - _NUMBERS), parts, width, color)
     if review.sites:

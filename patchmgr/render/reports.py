@@ -13,7 +13,6 @@ from patchmgr.model.footprint import (
     ChangedFile,
     ComparedFootprint,
     Footprint,
-    Moment,
     PatchFootprint,
     Reach,
     Review,
@@ -63,23 +62,13 @@ def review_value(review: Review) -> dict[str, Any]:
         "gates": {"summary": summary, "sites": review.sites},
         "hotspots": fields(review, "window", "step", symbols=review.hotspots),
         "risks": review.risks,
-        "timeline": [_moment(moment) for moment in review.moments],
+        "timeline": review.moments,
     }
 
 
 def _part(part: Subsystem) -> dict[str, Any]:
-    tests = {name: getattr(part, f"test_{name}") for name in _COUNTS}
-    return fields(part, "name", *_COUNTS, "rebuilt", "languages", tests=tests)
-
-
-def _moment(moment: Moment) -> dict[str, Any]:
-    return fields(
-        moment,
-        *("ref", "commits"),
-        dry_run=moment.is_dry_run,
-        verdicts=dict(moment.verdicts),
-        reliability=dict(moment.reliability),
-    )
+    tests, rest = fields(part.tests, *_COUNTS), fields(part, "rebuilt", "languages")
+    return fields(part.total, "name", *_COUNTS, **rest, tests=tests)
 
 
 _WIDE = 100  # columns, if the output is not a terminal

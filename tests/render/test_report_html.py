@@ -19,6 +19,7 @@ from patchmgr.model.footprint import (
     Risk,
     RiskKind,
     Subsystem,
+    Tally,
 )
 from patchmgr.model.outcome import ConflictKind, Reliability
 from patchmgr.model.work_order import (
@@ -39,8 +40,8 @@ from tests.tables import table
 HOSTILE = '</title><script>alert("x")</script>'
 REVIEW = Review(
     parts_by="folders",
-    parts=(Subsystem("pkg", 2, 4, 1, 1, 1, 0, 0, ("Python",)),
-           Subsystem(HOSTILE, 1, 1, 0, 0, 0, 0, 1, ("C",))),
+    parts=(Subsystem(Tally("pkg", 2, 0, 4, 1), Tally("pkg", 1, 0, 1, 0), 0, ("Python",)),
+           Subsystem(Tally(HOSTILE, 1, 0, 1, 0), Tally(HOSTILE, 0, 0, 0, 0), 1, ("C",))),
     parts_of_patches=(("a.patch", (("pkg", 5),)), ("b.patch", ((HOSTILE, 1),))),
     sites=(
         ChangedSite("pkg/a.py", "A.f", 3, 3, False, HOSTILE, Reach.SHARED, (), "no gate"),
@@ -51,8 +52,8 @@ REVIEW = Review(
     hotspots=(Hotspot("pkg/a.py", "A.f", 3, 9, ("a.patch",)),),
     window=300,
     risks=(Risk(RiskKind.ENVIRONMENT, "pkg/a.py", "APP_X"),),
-    moments=(Moment("v2", 40, True, (("a.patch", "unchanged"), ("b.patch", "absorbed")),
-                    (("b.patch", (Reliability("history", 9, 10),)),)),),
+    moments=(Moment("v2", 40, True, {"a.patch": "unchanged", "b.patch": "absorbed"},
+                    {"b.patch": (Reliability("history", 9, 10),)}),),
 )  # fmt: skip
 
 WIDE = "wide " * 80

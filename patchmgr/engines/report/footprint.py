@@ -56,7 +56,7 @@ def footprint(
             PatchFootprint(patch.name, patch.subject, tuple(map(_patch_file, walk.step(patch))))
             for patch in patches
         ),
-        total=_tally("total", files),
+        total=tally("total", files),
         kinds=_tallies(files, lambda f: f.kind.value, order=[k.value for k in Kind]),
         areas=_tallies(files, lambda f: f.area.value, order=[a.value for a in Area]),
         builds=_tallies(files, lambda f: f.build.value, order=[b.value for b in Build]),
@@ -166,7 +166,8 @@ def _patch_kind(change: FilePatch) -> Kind:
     return Kind.EDITED if change.hunks or change.binary is not None else Kind.MODE
 
 
-def _tally(name: str, files: Sequence[FileFootprint]) -> Tally:
+def tally(name: str, files: Sequence[FileFootprint]) -> Tally:
+    """Return a row that counts the changed files and lines of a group of files."""
     return Tally(
         name,
         files=len(files),
@@ -186,7 +187,7 @@ def _tallies(
     groups: dict[str, list[FileFootprint]] = {}
     for file in files:
         groups.setdefault(key(file), []).append(file)
-    tallies = [_tally(name, group) for name, group in groups.items()]
+    tallies = [tally(name, group) for name, group in groups.items()]
     if order:
         return tuple(sorted(tallies, key=lambda t: order.index(t.name)))
     return tuple(sorted(tallies, key=lambda t: (-t.added - t.removed, -t.files, t.name)))

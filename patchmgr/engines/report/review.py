@@ -20,6 +20,7 @@ from patchmgr.engines.hardware_gates.python import python_sides
 from patchmgr.engines.hardware_gates.sites import Lines, PinAndHead, compared
 from patchmgr.engines.hardware_gates.words import Words
 from patchmgr.engines.languages.file_types import CXX_LANGUAGES, is_test, is_third_party, language
+from patchmgr.engines.report.footprint import tally
 from patchmgr.engines.report.subsystems import Subsystems
 from patchmgr.formats import toml_text
 from patchmgr.formats.wheel_records import normalized_name
@@ -58,18 +59,13 @@ def parts_of(files: Sequence[FileFootprint], rule: Subsystems) -> tuple[Subsyste
         tests = [file for file in group if file.area is Area.TESTS]
         parts.append(
             Subsystem(
-                name,
-                files=len(group),
-                added=sum(f.added for f in group),
-                removed=sum(f.removed for f in group),
-                test_files=len(tests),
-                test_added=sum(f.added for f in tests),
-                test_removed=sum(f.removed for f in tests),
+                tally(name, group),
+                tally(name, tests),
                 rebuilt=sum(f.build is Build.REBUILD for f in group),
                 languages=tuple(sorted({f.language for f in group})),
             )
         )
-    return tuple(sorted(parts, key=lambda p: (-p.added - p.removed, p.name)))
+    return tuple(sorted(parts, key=lambda p: (-p.total.added - p.total.removed, p.total.name)))
 
 
 def part_of_files(files: Sequence[FileFootprint], rule: Subsystems) -> tuple[tuple[str, str], ...]:
