@@ -235,7 +235,9 @@ def _minutes(zone: str) -> int:
 
 IN_BODY = ("from", "subject", "date")
 
-_SEPARATOR = re.compile(rb">From [0-9a-f]{40,64} Mon Sep 17 00:00:00 2001\s*")
+MAIL_START = rb"From [0-9a-f]{40,64} Mon Sep 17 00:00:00 2001"
+"""The expression for the line with which git format-patch begins a mail."""
+_SEPARATOR = re.compile(rb">" + MAIL_START + rb"\s*")
 _FIELD = re.compile(r"([A-Za-z][A-Za-z0-9-]*):(?:[ \t]+(.*))?")
 _BEFORE_SUBJECT = re.compile(r"re:|[: ]+|\[[^]]*\]", re.IGNORECASE)
 _BLANKS = " \t\r\n"

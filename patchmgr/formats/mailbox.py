@@ -11,6 +11,7 @@ from msgspec import Struct
 
 from patchmgr.errors import PatchmgrError
 from patchmgr.formats.mail_text import (
+    MAIL_START,
     Body,
     blank_at,
     clean_subject,
@@ -219,7 +220,7 @@ def _fallback_subject(name: str) -> str:
 
 
 # Headers of `git show` and `hg export`, and mails below other text.
-_FROM_LINE = re.compile(rb"From [0-9a-f]{40,64} Mon Sep 17 00:00:00 2001\s*")
+_FROM_LINE = re.compile(MAIL_START + rb"\s*")
 _COMMIT = re.compile(rb"commit [0-9a-f]{7,64}\b")
 _IN_BODY = re.compile(rb"(?:from|subject|date):|\[PATCH\]\s", re.IGNORECASE)
 _HG = b"# HG changeset patch"

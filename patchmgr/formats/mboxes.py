@@ -12,22 +12,21 @@ from collections.abc import Sequence
 from msgspec import Struct
 
 from patchmgr.formats.late_patterns import late_pattern
-from patchmgr.formats.mail_text import is_blank, is_cut
+from patchmgr.formats.mail_text import MAIL_START, is_blank, is_cut
+from patchmgr.formats.mailbox import ENVELOPE
 from patchmgr.formats.paths import decode_path, refusal
 from patchmgr.formats.reader import split_lines
-from patchmgr.model.snapshot import ZERO_ID
 
-_OURS = late_pattern(rb"^From [0-9a-f]{40,64} Mon Sep 17 00:00:00 2001\r?$", re.MULTILINE)
+_OURS = late_pattern(rb"^" + MAIL_START + rb"\r?$", re.MULTILINE)
 # git mailsplit requires a time and a year in a "From " line (mailsplit.c, is_from_line).
 _ANY = rb"From \S[^\n]* \d{1,2}:\d\d:\d\d (?:\S+ )?(?:19|20)\d\d(?: \S+)?\r?\n"
 _HEADER = rb"(?=[!-9;-~]+:)"
-_FIRST = late_pattern(rb"\s*(?!From [0-9a-f]{40,64} Mon Sep 17 00:00:00 2001)" + _ANY + _HEADER)
+_FIRST = late_pattern(rb"\s*(?!" + MAIL_START + rb")" + _ANY + _HEADER)
 _NEXT = late_pattern(rb"(?<=\n)\r?\n(" + _ANY + _HEADER + rb")")
 _TALK = late_pattern(
     rb"^subject:[ \t]*(?:(?:\[[^]\n]*\][ \t]*)*re:|(?:\[[^]\n]*\][ \t]*)*\[[^]\n]*\b0+/\d+)",
     re.IGNORECASE | re.MULTILINE,
 )
-_STAND_IN = f"From {ZERO_ID} Mon Sep 17 00:00:00 2001\n".encode()
 
 
 def split_mbox(raw: bytes) -> list[bytes]:
@@ -53,7 +52,7 @@ def joinable(mails: Sequence[bytes | None]) -> tuple[bool, ...]:
 
     None stands for a mail that will be rewritten; its result is False.
     """
-    filled = [_STAND_IN if mail is None else mail for mail in mails]
+    filled = [ENVELOPE + b"\n" if mail is None else mail for mail in mails]
     if split_mbox(b"".join(filled)) == filled:
         return tuple(mail is not None for mail in mails)
     last = len(mails) - 1
