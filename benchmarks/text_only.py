@@ -23,8 +23,8 @@ from patchmgr.plumbing.renames import find_renames
 from patchmgr.plumbing.scratch_repository import Scratch
 from patchmgr.plumbing.text_merge import GitTextMerge
 from patchmgr.services.carry import RebasedSeries, items_of
-from patchmgr.services.load import Writing, load_series
-from patchmgr.services.series import needed_blobs, touched_paths
+from patchmgr.services.load import Writing
+from patchmgr.services.series import load_series, needed_blobs, touched_paths
 from patchmgr.services.session import Session
 from patchmgr.workspace import find_workspace
 
@@ -54,7 +54,7 @@ def carried_as_text(session: Session, name: str, commit: str) -> Sequence[Judged
         tools = Tools(
             scratch, lambda path, text, line: None, loaded.author, text=GitTextMerge(scratch)
         )
-        items = items_of(patches, loaded.series_file, ())
+        items = items_of(patches, loaded.file, ())
         renames = find_renames(scratch, base, onto, paths)
         judged, changes = rebase_series(items, UpstreamRange(base, onto, renames), tools)
         with Writing(scratch, target.commit, wants_diffs=True) as writing:

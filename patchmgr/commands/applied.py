@@ -61,7 +61,7 @@ def unpushed_listing(session: Session, options: CheckoutOptions) -> Listing:
 def _rows(opened: OpenSeries) -> Iterator[Row]:
     guards = {line.name: tuple(map(str, line.guards)) for line in opened.file.lines}
     for number, name in enumerate(opened.file.names(), 1):
-        subject, reason = opened.patches[name].subject, opened.hidden.get(name)
+        subject, reason = opened.by_name[name].subject, opened.hidden.get(name)
         yield Row(name, number, _mark(opened, name), subject, guards[name], reason)
 
 

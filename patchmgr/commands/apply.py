@@ -49,14 +49,20 @@ from patchmgr.services.installed import (
     own_record,
     package_digest,
 )
-from patchmgr.services.load import LoadedSeries, rebase_run
+from patchmgr.services.load import rebase_run
 from patchmgr.services.packages import (
     PackageResult,
     carry_onto_package,
     is_same_release,
     keep_undecided,
 )
-from patchmgr.services.series import needed_blobs, tell_strays, touched_paths, whole_series
+from patchmgr.services.series import (
+    LoadedSeries,
+    needed_blobs,
+    tell_strays,
+    touched_paths,
+    whole_series,
+)
 from patchmgr.services.session import Session, nobody, require_pin
 from patchmgr.services.upstream_states import End
 

@@ -17,8 +17,9 @@ from patchmgr.formats.toml_text import loads
 from patchmgr.model.comparison import ComparedSeries
 from patchmgr.model.snapshot import file_content
 from patchmgr.plumbing.objects import ObjectReader, StoredTree
-from patchmgr.services.load import SeriesAtPin, load_series, series_at_pin
+from patchmgr.services.load import SeriesAtPin, series_at_pin
 from patchmgr.services.published import NOW, NamedState, find_state, read_commits
+from patchmgr.services.series import load_series
 from patchmgr.services.session import Session
 from patchmgr.workspace import Change
 

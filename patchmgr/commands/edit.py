@@ -21,7 +21,7 @@ from patchmgr.plumbing.programs import edited_text
 from patchmgr.services.decisions import renamed_files
 from patchmgr.services.open_series import CheckoutOptions, OpenSeries, opened_series
 from patchmgr.services.revising import Revision, make
-from patchmgr.services.session import Session, nobody
+from patchmgr.services.session import Session
 from patchmgr.services.work_area import refuse_needed
 from patchmgr.workspace import PRIVATE
 
@@ -66,13 +66,13 @@ def edit(
 ) -> Edited:
     """Change the header of a patch, by default the top; an empty `edit_` opens an editor."""
     with opened_series(session, options) as opened:
-        patch = opened.patches[opened.pick_or_top(given)]
+        patch = opened.by_name[opened.pick_or_top(given)]
         if edit_ == HeaderEdit():
             header = edited_text(patch.header, name="header.txt")
             if not header.strip():
                 raise UsageError("the header is empty, so nothing was changed")
         else:
-            header = edited_header(patch, edit_, nobody=nobody(opened.upstream, opened.record.pin))
+            header = edited_header(patch, edit_, nobody=opened.author)
         new = _checked(opened, patch, header)
         check_fields(new, dict(edit_.fields))
         is_changed = new.raw != patch.raw
@@ -114,7 +114,7 @@ def rename(session: Session, given: str | None, new: str, options: CheckoutOptio
     """Rename a patch in the series, in its groups, and in the decisions about it."""
     with opened_series(session, options) as opened:
         old, name = opened.pick_or_top(given), file_name(new)
-        patch = opened.patches[old]
+        patch = opened.by_name[old]
         if name == old:
             return Edited(opened.name, name, old, patch.subject, False)
         file = renamed(opened.file, old, name)

@@ -136,7 +136,7 @@ class _Export(Struct, frozen=True):
         with series_at_pin(self.session, self.name) as at_pin:
             scratch, carried, base = at_pin.scratch, at_pin.carried, at_pin.base
             loaded = at_pin.loaded
-            lines, ref = loaded.series_file.lines, loaded.record.pin.ref
+            lines, ref = loaded.file.lines, loaded.record.pin.ref
             pinned = Pinned(base, ref, lines, self.package)
             if self.form.names_releases:
                 git = self.session.workspace.upstream(loaded.record.upstream).git or ""
@@ -145,7 +145,7 @@ class _Export(Struct, frozen=True):
                 pinned = replace(pinned, repository=git, landed=landed)
             outcomes = {o.name: o for o in carried.outcomes}
             items = tuple(
-                ExportItem(patch, loaded.series_file.line(patch.name), outcomes[patch.name].author)
+                ExportItem(patch, loaded.file.line(patch.name), outcomes[patch.name].author)
                 for patch in loaded.patches
                 if outcomes[patch.name].is_carried
             )

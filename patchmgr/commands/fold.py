@@ -22,7 +22,7 @@ from patchmgr.model.patch import FilePatch, Patch
 from patchmgr.plumbing.outputs import read_named
 from patchmgr.services.open_series import CheckoutOptions, OpenSeries, opened_series
 from patchmgr.services.revising import Revised, chain_of, pushed_chain, restacked, revise
-from patchmgr.services.session import Session, nobody
+from patchmgr.services.session import Session
 
 
 def fold(
@@ -41,9 +41,9 @@ def fold(
             chain.position(each)
         gathered = together(chain.names, target, others)
         states = restacked(opened, chain, gathered, same_end=True)
-        header, writer = opened.patches[target], nobody(opened.upstream, opened.record.pin)
+        header, writer = opened.by_name[target], opened.author
         for name in [each for each in gathered if each in others]:
-            text = with_text(header, opened.patches[name], nobody=writer)
+            text = with_text(header, opened.by_name[name], nobody=writer)
             header = parse_listed(text + header.diff, opened.file.line(header.name))
         return _fold(opened, gathered, others, header, states)
 
@@ -60,7 +60,7 @@ def _refuse_other_conditions(opened: OpenSeries, target: str, others: Sequence[s
 
 
 def _conditions(opened: OpenSeries, name: str) -> object:
-    line, conditions = opened.file.line(name), opened.patches[name].conditions
+    line, conditions = opened.file.line(name), opened.by_name[name].conditions
     texts = {field.lower(): text for field, text in conditions.items()}
     return set(map(str, line.guards)), set(line.off), texts
 
@@ -77,7 +77,7 @@ def _fold(
     places = [gathered.index(name) for name in (target, *others)]
     order = [name for name in gathered if name not in others]
     kept = [*states[: min(places) + 1], *states[max(places) + 1 :]]
-    patches = [folded if name == target else opened.patches[name] for name in order]
+    patches = [folded if name == target else opened.by_name[name] for name in order]
     pushed = [name for name in opened.names if name not in others]
     if target not in opened.names:
         pushed = list(takewhile(set(pushed).__contains__, order))  # no unpushed patch is below

@@ -38,10 +38,10 @@ from patchmgr.plumbing.git_upstream import GitUpstream
 from patchmgr.plumbing.history import commit_facts, landed_pulls, not_in
 from patchmgr.plumbing.pull_requests import pull_state
 from patchmgr.services.carry import CarryOptions
-from patchmgr.services.load import LoadedSeries, Parents, RebaseRun, load_series, rebase_run
+from patchmgr.services.load import Parents, RebaseRun, rebase_run
 from patchmgr.services.patch_sources import git_upstream_of
 from patchmgr.services.plans import digests_of
-from patchmgr.services.series import touched_paths, whole_stacks
+from patchmgr.services.series import LoadedSeries, load_series, touched_paths, whole_stacks
 from patchmgr.services.session import Session, pinned_state
 
 DAYS = 90

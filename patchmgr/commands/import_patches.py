@@ -32,7 +32,7 @@ from patchmgr.services.carry import CarryOptions
 from patchmgr.services.edits import read_edits
 from patchmgr.services.forks import Fork, read_fork
 from patchmgr.services.installed import Location
-from patchmgr.services.load import LoadedSeries, SeriesRun, load_series
+from patchmgr.services.load import SeriesRun
 from patchmgr.services.patch_sources import (
     SUFFIXES,
     Reading,
@@ -43,7 +43,7 @@ from patchmgr.services.patch_sources import (
     read_stack,
     readable,
 )
-from patchmgr.services.series import needed_blobs, touched_paths
+from patchmgr.services.series import LoadedSeries, load_series, needed_blobs, touched_paths
 from patchmgr.services.session import Session
 from patchmgr.services.upstream_states import End, UpstreamStates
 from patchmgr.workspace import Change
@@ -123,7 +123,7 @@ def import_patches(session: Session, sources: Sources, *, series: str) -> Import
             ]
             raise UsageError("the named sources have no patches", *notes, *hints)
         loaded = load_series(session, series)
-        present = loaded.series_file
+        present = loaded.file
         with Scratch([loaded.upstream.store]) as scratch:
             run = SeriesRun(session, CarryOptions(), scratch, UpstreamStates(session))
             place = _Place(run, loaded, scratch.tree(run.base_commit(loaded)[0]))
@@ -182,7 +182,7 @@ def _named(
     patches were changed.
     """
     session, known = place.run.session, place.loaded.patches
-    names = {*place.loaded.series_file.names(), "series", "series.toml"}
+    names = {*place.loaded.file.names(), "series", "series.toml"}
     names |= session.workspace.names_beside(place.loaded.record.name).keys()
     commits = {patch.says(IMPORTED_FROM): patch for patch in known}
     files = Overlay(place.tree)
@@ -286,7 +286,7 @@ def _check_fold(
     upstream, record = place.loaded.upstream, place.loaded.record
     lines = {line.name: line for line in order.lines}
     symbols = sorted({guard.symbol for line in order.lines for guard in line.guards})
-    known = set(place.loaded.series_file.names())
+    known = set(place.loaded.file.names())
     patches = [*place.loaded.patches, *new]
     upstream.try_fetch_objects(needed_blobs([tree], touched_paths(patches)), scratch)
     pin = End(place.loaded.base, tree)

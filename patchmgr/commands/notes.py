@@ -42,8 +42,9 @@ from patchmgr.plumbing.objects import ObjectReader, StoredTree
 from patchmgr.plumbing.stores import references
 from patchmgr.plumbing.upstream_kinds import OpenUpstream
 from patchmgr.services.carry import CarryOptions
-from patchmgr.services.load import load_series, rebase_run
+from patchmgr.services.load import rebase_run
 from patchmgr.services.published import Published, current_gates, read_published
+from patchmgr.services.series import load_series
 from patchmgr.services.session import Fetching, Session, pin_of, pinned_state, subject_of
 from patchmgr.services.syncs import keep_syncs, read_syncs, sync_document
 

@@ -65,7 +65,7 @@ def _push(opened: OpenSeries, wanted: Sequence[str]) -> Pushed:
     failure: PatchmgrError | None = None
     rejected: tuple[RejectedHunks, ...] = ()
     for name in wanted:
-        patch = opened.patches[name]
+        patch = opened.by_name[name]
         try:
             step_patch(side, patch, opened.scratch)
         except PatchmgrError as fault:

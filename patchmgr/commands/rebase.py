@@ -31,7 +31,7 @@ from patchmgr.plumbing.upstream_kinds import OpenUpstream
 from patchmgr.services.carry import CarryOptions
 from patchmgr.services.checkouts import pushed_targets
 from patchmgr.services.decisions import decided_now, keep_findings, keep_open_findings
-from patchmgr.services.load import LoadedSeries, Parents, RebaseRun, load_series
+from patchmgr.services.load import Parents, RebaseRun
 from patchmgr.services.memory import Memory, closed_files, open_conflicts, resolutions_in_work
 from patchmgr.services.plans import planned_state
 from patchmgr.services.rebase_checkout import (
@@ -47,7 +47,7 @@ from patchmgr.services.rebase_checkout import (
     with_added,
 )
 from patchmgr.services.repeated_rebase import SKIPPED, options_to_continue
-from patchmgr.services.series import tell_strays, whole_stacks
+from patchmgr.services.series import LoadedSeries, load_series, tell_strays, whole_stacks
 from patchmgr.services.session import Session
 from patchmgr.services.syncs import keep_syncs
 from patchmgr.services.upstream_states import UpstreamStates
@@ -102,11 +102,11 @@ def plan_files(
             change.files[f"{folder}/{patch.name}"] = None
     gone = {o.name for o in outcome.patches if o.verdict is Verdict.ABSORBED}
     aside = {o.name for o in outcome.patches if o.reason == SKIPPED}
-    plain = without_strip(loaded.series_file, {patch.name for patch in rewritten.values()})
+    plain = without_strip(loaded.file, {patch.name for patch in rewritten.values()})
     onto = outcome.onto
     note = f"skipped on {onto.commit if '/' in onto.ref else onto.ref}"  # a branch moves on
     series_file = set_aside(without(plain, gone), aside, note)
-    if series_file != loaded.series_file:
+    if series_file != loaded.file:
         change.files[f"{folder}/series"] = write_series(series_file)
 
 
@@ -375,7 +375,7 @@ def rebase_stack(
             plan_files(parents[name].diffs, loaded, outcome, change)
             if any(one.series == name for one in in_progress.added):
                 path = f"series/{name}/series"
-                change.files.setdefault(path, write_series(loaded.series_file))
+                change.files.setdefault(path, write_series(loaded.file))
             if not run.session.is_dry_run:
                 plan_branch(run.session.workspace, loaded.upstream, run.scratch, outcome, change)
         yield outcome

@@ -231,7 +231,7 @@ def _whole(opened: OpenSeries, path: str, before: Entry | None, after: Entry | N
         return "a changed mode"
     if any(b"\0" in opened.ground.content(entry) for entry in (before, after)):
         return "a binary file"
-    changes = (change for name in opened.names for change in opened.patches[name].files)
+    changes = (change for name in opened.names for change in opened.by_name[name].files)
     is_moved = any(c.new_path == path and (c.is_rename or c.is_copy) for c in changes)
     return "a file that a patch moved here" if is_moved else None
 
@@ -323,7 +323,7 @@ def _refuse_empty(
 ) -> None:
     at = opened.names.index(name)
     is_empty = opened.ground.is_same(states[at], states[at + 1])
-    if is_empty and opened.patches[name].files and not allows_empty:
+    if is_empty and opened.by_name[name].files and not allows_empty:
         raise PatchmgrError(
             "empty",
             f"{name} would become empty",
@@ -344,6 +344,6 @@ def _told(
 
 def _changed(opened: OpenSeries, raws: Mapping[str, bytes]) -> list[Changed]:
     return [
-        Changed(name, patch_sameness(opened.patches[name], parse_patch(raw, name=name)))
+        Changed(name, patch_sameness(opened.by_name[name], parse_patch(raw, name=name)))
         for name, raw in raws.items()
     ]

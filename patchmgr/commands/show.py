@@ -32,7 +32,7 @@ from patchmgr.services.session import Session
 def shown_patch(session: Session, given: str | None, options: CheckoutOptions) -> Patch:
     """Return a patch of a series, by default the top."""
     with opened_series(session, options, only_reads=True, at_any_place=True) as opened:
-        return opened.patches[opened.pick_or_top(given)]
+        return opened.by_name[opened.pick_or_top(given)]
 
 
 def shown_edits(
@@ -40,7 +40,7 @@ def shown_edits(
 ) -> tuple[Patch, tuple[FileEdits, ...]]:
     """Return a patch of a series (by default the top), and its edits to each file."""
     with opened_series(session, options, only_reads=True, at_any_place=True) as opened:
-        patch = opened.patches[opened.pick_or_top(given)]
+        patch = opened.by_name[opened.pick_or_top(given)]
         chain = chain_of(opened)
         before = opened.ground.overlay(chain.states[chain.position(patch.name)])
         with closing(StructureApart(answers=Answers())) as structure:
@@ -99,7 +99,7 @@ def files_of(session: Session, given: str | None, options: CheckoutOptions) -> P
     """Return a patch's files (by default the top's); those of the top include unrefreshed edits."""
     with opened_series(session, options, only_reads=True, at_any_place=True) as opened:
         name = opened.pick_or_top(given)
-        patch = opened.patches[name]
+        patch = opened.by_name[name]
         edits = edited_files(opened) if name == opened.top else {}
         signs = _signs(opened, patch, edits)
         order = [path for path in _paths(patch) if path in signs]

@@ -25,7 +25,7 @@ from patchmgr.model.snapshot import Entry
 from patchmgr.services.carry import CarryOptions
 from patchmgr.services.open_series import CheckoutOptions, OpenSeries, is_in, opened_series
 from patchmgr.services.revising import Chain, Revised, chain_of, revise
-from patchmgr.services.session import Session, nobody
+from patchmgr.services.session import Session
 from patchmgr.workspace import Foreseen
 
 _HUNKS = re.compile(r"(.+):(\d+(?:,\d+)*)")
@@ -55,10 +55,10 @@ def split(
         session.workspace.require_free(opened.name, added)
         chain = chain_of(opened)
         at = chain.position(name)
-        middle = _middle(opened, chain, opened.patches[name], part)
+        middle = _middle(opened, chain, opened.by_name[name], part)
         states = (*chain.states[: at + 1], middle, *chain.states[at + 1 :])
-        whole = opened.patches[name]
-        author = whole.author_or(nobody(opened.upstream, opened.record.pin))
+        whole = opened.by_name[name]
+        author = whole.author_or(opened.author)
         header = new_header(part.subject or f"{whole.subject} (split)", part.message, author)
         patches = list(opened.series(chain.names))
         split_off = parse_patch(header, name=added)

@@ -45,7 +45,7 @@ from patchmgr.render.sync import (
     sync_title,
 )
 from patchmgr.services.carry import CarryOptions
-from patchmgr.services.load import Parents, RebaseRun, load_series, rebase_run
+from patchmgr.services.load import Parents, RebaseRun, rebase_run
 from patchmgr.services.patch_repository import (
     BADGE,
     PatchRepository,
@@ -53,7 +53,7 @@ from patchmgr.services.patch_repository import (
     workspace_at,
 )
 from patchmgr.services.repeated_rebase import RepeatedRebase
-from patchmgr.services.series import patch_commits, whole_stacks
+from patchmgr.services.series import load_series, patch_commits, whole_stacks
 from patchmgr.services.session import Session, nobody, pin_of
 from patchmgr.services.work_orders import orders_of, shorter
 from patchmgr.workspace import LOCK

@@ -18,8 +18,8 @@ from patchmgr.model.patch import Patch
 from patchmgr.model.upstream_status import Stance
 from patchmgr.plumbing.pull_requests import pull_state
 from patchmgr.services.carry import CarryOptions
-from patchmgr.services.load import Parents, load_series, rebase_run
-from patchmgr.services.series import whole_stacks
+from patchmgr.services.load import Parents, rebase_run
+from patchmgr.services.series import load_series, whole_stacks
 from patchmgr.services.session import Session
 from patchmgr.services.upstreaming import first_releases
 

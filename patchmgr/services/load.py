@@ -14,21 +14,19 @@ from patchmgr.engines.rebase.blocking import Left
 from patchmgr.errors import PatchmgrError
 from patchmgr.formats.shown import shown
 from patchmgr.model.outcome import PatchOutcome, SeriesOutcome, Verdict
-from patchmgr.model.patch import Author, Patch
-from patchmgr.model.series import SeriesFile
-from patchmgr.model.upstream import Pin, Resolved, SeriesRecord
+from patchmgr.model.patch import Patch
+from patchmgr.model.upstream import Pin, Resolved
 from patchmgr.plumbing.background import Ahead
 from patchmgr.plumbing.closing import Closing
 from patchmgr.plumbing.diffs import commit_diffs
 from patchmgr.plumbing.formatter_tools import Toolbox
 from patchmgr.plumbing.objects import StoredTree
 from patchmgr.plumbing.scratch_repository import Draft, Scratch, commits_writer, write_commits
-from patchmgr.plumbing.upstream_kinds import OpenUpstream
 from patchmgr.services.carry import CarryInput, CarryOptions, RebasedSeries, carry, items_of
 from patchmgr.services.decisions import decisions_on, reasons_to_accept
 from patchmgr.services.memory import Memory
-from patchmgr.services.series import needed_blobs, require_one_pin, touched_paths
-from patchmgr.services.session import Session, nobody, pin_of, require_pin
+from patchmgr.services.series import LoadedSeries, load_series, needed_blobs, touched_paths
+from patchmgr.services.session import Session, nobody, pin_of
 from patchmgr.services.upstream_states import End, UpstreamStates
 
 
@@ -92,36 +90,6 @@ def _write(
     with Ahead(lambda: commit_diffs(place, wanted[:half], scratch=place)) as others:
         diffs = commit_diffs(place, wanted[half:], scratch=place)
         return commits, {**others.result(), **diffs}
-
-
-class LoadedSeries(Struct, frozen=True):
-    """A series whose patches have been read, and whose pin is in the store."""
-
-    record: SeriesRecord
-    upstream: OpenUpstream
-    base: Resolved
-    patches: tuple[Patch, ...]
-    series_file: SeriesFile
-    author: Author  # of patches that name none
-    below: LoadedSeries | None = None  # the series that this one is based on
-
-
-def load_series(session: Session, name: str) -> LoadedSeries:
-    """Read a series and all series below it, and fetch the pin if the store lacks it."""
-    return session.workspace.read_whole(lambda: _load(session, name))
-
-
-def _load(session: Session, name: str) -> LoadedSeries:
-    record = session.workspace.series_record(name)
-    upstream = session.upstream_of(record)
-    base, author = require_pin(upstream, record.pin), nobody(upstream, record.pin)
-    patches = session.workspace.patches(record.name)
-    series_file = session.workspace.series_file(record.name)
-    below = None
-    if record.on is not None:
-        require_one_pin(record, session.workspace.series_record(record.on))
-        below = _load(session, record.on)
-    return LoadedSeries(record, upstream, base, patches, series_file, author, below)
 
 
 class Parent(Struct, frozen=True):
@@ -202,7 +170,7 @@ class SeriesRun(Struct, frozen=True):
             record.upstream, loaded.upstream, self.scratch,
             patches=loaded.patches, base=ends[0], onto=ends[1],
         )  # fmt: skip
-        items = items_of(loaded.patches, loaded.series_file, options.selected)
+        items = items_of(loaded.patches, loaded.file, options.selected)
         return CarryInput(
             self.session, self.scratch, record.name, items, base, onto, loaded.author, options,
             views,

@@ -8,8 +8,8 @@ from contextlib import contextmanager, nullcontext
 from os.path import normpath
 from pathlib import Path
 
-from msgspec import Struct
-from msgspec.structs import replace
+from msgspec import Struct, field
+from msgspec.structs import asdict, replace
 
 from patchmgr.engines.series.forcing import force_patch
 from patchmgr.engines.series.layers import Ground, State, fold_states
@@ -19,9 +19,7 @@ from patchmgr.errors import PatchmgrError, UsageError
 from patchmgr.formats.paths import check_path, refusal
 from patchmgr.formats.shown import shown, typed
 from patchmgr.model.patch import Patch
-from patchmgr.model.series import SeriesFile
 from patchmgr.model.snapshot import GITLINK, Entry
-from patchmgr.model.upstream import Resolved, SeriesRecord
 from patchmgr.plumbing.applied import Content, PushedPatch, Record, found_state
 from patchmgr.plumbing.checkout import Checkout
 from patchmgr.plumbing.checkout_changes import found_file
@@ -29,10 +27,9 @@ from patchmgr.plumbing.clones import open_clone
 from patchmgr.plumbing.objects import StoredTree
 from patchmgr.plumbing.scratch_repository import Scratch
 from patchmgr.plumbing.text_merge import GitTextMerge
-from patchmgr.plumbing.upstream_kinds import OpenUpstream
 from patchmgr.services.checkouts import applied_now, only_series, pushed_targets, settled
-from patchmgr.services.series import needed_blobs, touched_paths
-from patchmgr.services.session import Session, require_pin
+from patchmgr.services.series import LoadedSeries, load_series, needed_blobs, touched_paths
+from patchmgr.services.session import Session
 from patchmgr.services.upstream_states import End, UpstreamStates
 
 
@@ -45,26 +42,23 @@ class CheckoutOptions(Struct, frozen=True):
     is_forced: bool = False
 
 
-class OpenSeries(Struct, frozen=True):
+class OpenSeries(LoadedSeries, frozen=True, kw_only=True):
     """The series that a command works on, and its pushed patches."""
 
     session: Session
     options: CheckoutOptions
-    record: SeriesRecord
-    upstream: OpenUpstream
-    pin: Resolved
-    file: SeriesFile
-    patches: Mapping[str, Patch]
-    hidden: Mapping[str, str]  # the reason why each patch is left out; never a pushed one
+    by_name: Mapping[str, Patch]
+    # the reason why each patch is left out; never a pushed one
+    hidden: Mapping[str, str] = field(default_factory=dict)
     selected: frozenset[str]
     scratch: Scratch
     ground: Ground
     checkout: Checkout | None  # without one, no patch is pushed
     head: str  # the commit that is checked out
     applied: Record | None
-    pushed: tuple[PushedPatch, ...]
+    pushed: tuple[PushedPatch, ...] = ()
     # before the first pushed patch and after each, as differences from `parent`
-    states: tuple[State, ...]
+    states: tuple[State, ...] = ({},)
     # the commit that the first patch applies to: the pin, or the head of the series below
     parent: str
 
@@ -100,7 +94,7 @@ class OpenSeries(Struct, frozen=True):
 
     def series(self, names: Sequence[str]) -> tuple[Patch, ...]:
         """Return the patches with the given names."""
-        return tuple(self.patches[name] for name in names)
+        return tuple(self.by_name[name] for name in names)
 
     def pick(self, given: str) -> str:
         """Return the full name of a patch, given its name, the start of its name, or its number.
@@ -233,40 +227,41 @@ def _opened(
         _refuse_other(checkout.root, applied)
     known = applied.series if applied is not None else None
     name = series or known or only_series(session)
-    record = session.workspace.series_record(name)
-    upstream = session.upstream_of(record)
-    pin = require_pin(upstream, record.pin)
+    loaded = load_series(session, name)
+    upstream = loaded.upstream
     lenders = [upstream.store] if checkout is None else [upstream.store, checkout.clone.git_dir]
     with Scratch(lenders) as scratch:
         selected = frozenset(session.selected or (applied.selected if applied is not None else ()))
-        parent = _parent(session, record, pin, scratch, selected)
-        ground = Ground(scratch.tree(parent), scratch, GitTextMerge(scratch))
-        file = session.workspace.series_file(name)
-        patches = {patch.name: patch for patch in session.workspace.patches(name)}
-        paths = touched_paths(tuple(patches.values()))
-        upstream.try_fetch_objects(needed_blobs([scratch.tree(pin.commit)], paths), scratch)
+        parent = _parent(session, loaded, scratch, selected)
+        pin, paths = scratch.tree(loaded.base.commit), touched_paths(loaded.patches)
+        upstream.try_fetch_objects(needed_blobs([pin], paths), scratch)
         opened = OpenSeries(
-            session, options, record, upstream, pin, file, patches, {}, selected, scratch,
-            ground, checkout, head, applied, (), ({},), parent,
-        )  # fmt: skip
+            **asdict(loaded),
+            session=session,
+            options=options,
+            by_name={patch.name: patch for patch in loaded.patches},
+            selected=selected,
+            scratch=scratch,
+            ground=Ground(scratch.tree(parent), scratch, GitTextMerge(scratch)),
+            checkout=checkout,
+            head=head,
+            applied=applied,
+            parent=parent,
+        )
         yield replace(opened, hidden=_hidden(opened))
 
 
 def _parent(
-    session: Session,
-    record: SeriesRecord,
-    pin: Resolved,
-    scratch: Scratch,
-    selected: frozenset[str],
+    session: Session, loaded: LoadedSeries, scratch: Scratch, selected: frozenset[str]
 ) -> str:
     """Return the commit that a series applies to: its pin, or the head of the series below."""
-    if record.on is None:
-        return pin.commit
+    if loaded.below is None:
+        return loaded.base.commit
     from patchmgr.services.carry import CarryOptions
-    from patchmgr.services.load import SeriesRun, load_series
+    from patchmgr.services.load import SeriesRun
 
     run = SeriesRun(session, CarryOptions(selected), scratch, UpstreamStates(session))
-    return run.base_commit(load_series(session, record.name))[0]
+    return run.base_commit(loaded)[0]
 
 
 def _refuse_other(root: Path, applied: Record) -> None:
@@ -283,8 +278,8 @@ def _hidden(opened: OpenSeries) -> dict[str, str]:
     """Map each hidden patch to the guard, group or condition that hides it, as a phrase."""
     refusals = ((line.name, line.refusal(opened.selected)) for line in opened.file.lines)
     hidden = {name: why for name, why in refusals if name is not None and why is not None}
-    let_in = [patch for name, patch in opened.patches.items() if name not in hidden]
-    end = End(opened.pin, opened.scratch.tree(opened.pin.commit))
+    let_in = [patch for patch in opened.patches if patch.name not in hidden]
+    end = End(opened.base, opened.scratch.tree(opened.base.commit))
     upstreams, upstream = UpstreamStates(opened.session), opened.record.upstream
     views = upstreams.views(upstream, opened.upstream, opened.scratch, patches=let_in, base=end)
     if views is not None:
@@ -301,7 +296,7 @@ def _with_pushed(opened: OpenSeries, *, at_any_place: bool) -> OpenSeries:
         return _adopted(opened, opened.checkout, applied)
     names = tuple(patch.name for patch in applied.pushed)
     for patch in applied.pushed:
-        found = opened.patches.get(patch.name)
+        found = opened.by_name.get(patch.name)
         if found is None or diff_digest(found) != patch.digest:
             what = "has been removed from the series" if found is None else "has changed"
             raise _changed(opened, f"{shown(patch.name)} {what} since it was pushed")
@@ -335,7 +330,7 @@ def _states(opened: OpenSeries, pushed: Sequence[PushedPatch]) -> tuple[State, .
     if len(whole) == len(pushed):
         return states
     side = opened.ground.overlay(states[-1])
-    force_patch(side, opened.patches[pushed[-1].name], opened.scratch)
+    force_patch(side, opened.by_name[pushed[-1].name], opened.scratch)
     return (*states, dict(side.changes()))
 
 
@@ -360,7 +355,7 @@ def _adopted(opened: OpenSeries, checkout: Checkout, applied: Record) -> OpenSer
         hint = f"patchmgr unapply {opened.name} {to}, then {push}"
         raise PatchmgrError("other-series", message, hint)
     names = [name for name in opened.file.names() if name not in opened.hidden]
-    pushed = tuple(PushedPatch(name, diff_digest(opened.patches[name])) for name in names)
+    pushed = tuple(PushedPatch(name, diff_digest(opened.by_name[name])) for name in names)
     opened = replace(
         opened, pushed=pushed, states=fold_states(opened.ground, opened.series(names), {})
     )

@@ -26,8 +26,14 @@ from patchmgr.plumbing.upstream_kinds import OpenUpstream
 from patchmgr.plumbing.work_tree import WorkFile
 from patchmgr.services.carry import CarryOptions, RebasedSeries, carry, items_of
 from patchmgr.services.decisions import decisions_on, keep_findings, keep_open_findings
-from patchmgr.services.load import LoadedSeries, RebaseRun, rebase_run
-from patchmgr.services.series import needed_blobs, tell_strays, touched_paths, whole_series
+from patchmgr.services.load import RebaseRun, rebase_run
+from patchmgr.services.series import (
+    LoadedSeries,
+    needed_blobs,
+    tell_strays,
+    touched_paths,
+    whole_series,
+)
 from patchmgr.services.session import Session, nobody, require_pin
 from patchmgr.services.upstream_states import End
 

@@ -32,7 +32,7 @@ from patchmgr.services.session import Session
 from patchmgr.workspace import PRIVATE, Workspace
 
 if TYPE_CHECKING:
-    from patchmgr.services.load import LoadedSeries
+    from patchmgr.services.series import LoadedSeries
 
 _FILE = f"{PRIVATE}/published.json"
 

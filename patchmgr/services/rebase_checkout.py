@@ -44,7 +44,8 @@ from patchmgr.plumbing.programs import run_in, whole_tree
 from patchmgr.plumbing.scratch_repository import Draft, Scratch, write_commits
 from patchmgr.plumbing.stores import cache_folder
 from patchmgr.render.conflicts import marked_text
-from patchmgr.services.load import LoadedSeries, RebaseRun
+from patchmgr.services.load import RebaseRun
+from patchmgr.services.series import LoadedSeries
 from patchmgr.services.session import Session
 from patchmgr.services.work_area import (
     STATE,
@@ -532,11 +533,11 @@ def with_added(loaded: LoadedSeries, in_progress: InProgress) -> LoadedSeries:
     """Add new patches, which are still empty, to a series for the edits in the checkout."""
     for one in in_progress.added:
         if one.series == loaded.record.name and (one.series, one.name) not in in_progress.skipped:
-            file = with_appended(loaded.series_file, one.name, after=one.after)
+            file = with_appended(loaded.file, one.name, after=one.after)
             patch = parse_patch(git_process.raw(one.header), name=one.name)
             patches = list(loaded.patches)
             patches.insert([p.name for p in patches].index(one.after) + 1, patch)
-            loaded = replace(loaded, patches=tuple(patches), series_file=file)
+            loaded = replace(loaded, patches=tuple(patches), file=file)
     return loaded
 
 

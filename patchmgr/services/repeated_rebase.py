@@ -13,8 +13,9 @@ from patchmgr.model.outcome import FileConflict, PatchOutcome, SeriesOutcome
 from patchmgr.model.upstream import Resolved
 from patchmgr.plumbing.scratch_repository import Scratch
 from patchmgr.services.carry import CarryOptions
-from patchmgr.services.load import LoadedSeries, Parents, load_series, rebase_run
+from patchmgr.services.load import Parents, rebase_run
 from patchmgr.services.rebase_checkout import edits_of
+from patchmgr.services.series import LoadedSeries, load_series
 from patchmgr.services.session import Fetching, Session
 from patchmgr.services.work_area import InProgress, Place, resolved_files, solved_on
 

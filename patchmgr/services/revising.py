@@ -44,7 +44,6 @@ from patchmgr.plumbing.diffs import commit_diffs
 from patchmgr.plumbing.scratch_repository import Draft, write_commits
 from patchmgr.services.checkouts import remember_target, series_digest
 from patchmgr.services.open_series import OpenSeries, check_pin, diff_digest
-from patchmgr.services.session import nobody
 from patchmgr.workspace import Change
 
 
@@ -91,7 +90,7 @@ def make(opened: OpenSeries, revision: Revision) -> None:
 
 def _name_stacked(opened: OpenSeries, revision: Revision) -> None:
     """Tell the user to check the series based on this one if a revision changes a patch's diff."""
-    old = [opened.patches[name].diff for name in revision.raws if name in opened.patches]
+    old = [opened.by_name[name].diff for name in revision.raws if name in opened.by_name]
     new = [raw for raw in revision.raws.values() if raw is not None and b"\ndiff --git " in raw]
     if len(old) == len(new) and all(any(raw.endswith(diff) for raw in new) for diff in old):
         return
@@ -106,7 +105,7 @@ def _name_stacked(opened: OpenSeries, revision: Revision) -> None:
 def _series_file(opened: OpenSeries, revision: Revision) -> SeriesFile:
     """Return the series file, without the -pN of each patch that has a new diff."""
     file = revision.file or opened.file
-    known = {name: opened.patches[name].diff for name in revision.raws if name in opened.patches}
+    known = {name: opened.by_name[name].diff for name in revision.raws if name in opened.by_name}
     changed = {
         name
         for name, diff in known.items()
@@ -201,7 +200,7 @@ def _record(opened: OpenSeries, revision: Revision, files: Mapping[str, bytes | 
 def _patch(opened: OpenSeries, revision: Revision, name: str) -> Patch:
     raw = revision.raws.get(name)
     if raw is None:
-        return opened.patches[name]
+        return opened.by_name[name]
     return parse_listed(raw, _series_file(opened, revision).line(name))
 
 
@@ -232,9 +231,7 @@ def rewritten(
         patch = patches[number]
         raw = with_diff(patch, diffs[number])
         if not raw.strip():  # an empty file would not be a patch
-            raw = canonical_header(
-                patch, author=patch.author_or(nobody(opened.upstream, opened.record.pin))
-            )
+            raw = canonical_header(patch, author=patch.author_or(opened.author))
         new = parse_patch(raw, name=patch.name)
         is_other = patch_sameness(patch, new) is not Sameness.IDENTICAL
         if is_other or (patch.name in anew and raw != patch.raw):
@@ -310,7 +307,7 @@ def _reach(
     side = opened.ground.overlay(state)
     for number, name in enumerate(names):
         try:
-            step_patch(side, opened.patches[name], opened.scratch)
+            step_patch(side, opened.by_name[name], opened.scratch)
         except PatchmgrError as fault:
             return number, fault
     return len(names), None

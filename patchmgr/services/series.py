@@ -1,18 +1,21 @@
-"""Find the paths and patches of series, and the order of series in a stack."""
+"""Load series, and find their paths, their patches and their order in a stack."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
+from msgspec import Struct
+
 from patchmgr.engines.series.comparison import OwnCommit
 from patchmgr.errors import PatchmgrError, UsageError
 from patchmgr.formats.shown import shown
-from patchmgr.model.patch import Patch
+from patchmgr.model.patch import Author, Patch
 from patchmgr.model.series import SeriesFile
 from patchmgr.model.snapshot import GITLINK
-from patchmgr.model.upstream import SeriesRecord
+from patchmgr.model.upstream import Resolved, SeriesRecord
 from patchmgr.plumbing.objects import StoredTree
-from patchmgr.services.session import Session
+from patchmgr.plumbing.upstream_kinds import OpenUpstream
+from patchmgr.services.session import Session, nobody, require_pin
 from patchmgr.workspace import Workspace
 
 
@@ -89,6 +92,36 @@ def whole_series(session: Session, record: SeriesRecord) -> tuple[tuple[Patch, .
         hint = f"rename one: patchmgr rename {shown(twice[0])} NAME --series {record.name}"
         raise PatchmgrError("bad-series", message, hint)
     return (*before, *patches), SeriesFile((*lines.lines, *file.lines))
+
+
+class LoadedSeries(Struct, frozen=True):
+    """A series whose patches have been read, and whose pin is in the store."""
+
+    record: SeriesRecord
+    upstream: OpenUpstream
+    base: Resolved
+    patches: tuple[Patch, ...]
+    file: SeriesFile
+    author: Author  # of patches that name none
+    below: LoadedSeries | None = None  # the series that this one is based on
+
+
+def load_series(session: Session, name: str) -> LoadedSeries:
+    """Read a series and all series below it, and fetch the pin if the store lacks it."""
+    return session.workspace.read_whole(lambda: _load(session, name))
+
+
+def _load(session: Session, name: str) -> LoadedSeries:
+    record = session.workspace.series_record(name)
+    upstream = session.upstream_of(record)
+    base, author = require_pin(upstream, record.pin), nobody(upstream, record.pin)
+    patches = session.workspace.patches(record.name)
+    file = session.workspace.series_file(record.name)
+    below = None
+    if record.on is not None:
+        require_one_pin(record, session.workspace.series_record(record.on))
+        below = _load(session, record.on)
+    return LoadedSeries(record, upstream, base, patches, file, author, below)
 
 
 def tell_strays(session: Session, name: str, groups: Iterable[str] | None = None) -> None:
