@@ -12,37 +12,33 @@ import re
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import Any, NoReturn
 
 import typer
 
 from patchmgr import services
 from patchmgr.cli.root import CHOICE, Given
 
-if TYPE_CHECKING:
-    from patchmgr.services.completion_names import Candidates
-
 VARIABLE = "_PATCHMGR_COMPLETE"
 
-Names = Callable[["Candidates"], Iterable[str]]
-
-_BY_METAVAR: dict[str, Names] = {
-    "SERIES": lambda known: known.series(),
-    "S": lambda known: known.series(),
-    "U": lambda known: known.upstreams(),
-    "PATCH": lambda known: known.patches(),
-    "REF": lambda known: known.refs(),
-    "REF|A..B": lambda known: known.refs(),
-    "REF|TAG": lambda known: known.refs(),
-    "SYM": lambda known: known.guards(),
-    "+SYM|-SYM": lambda known: (s + n for n in known.guards() for s in "+-"),
-    "ID": lambda known: known.conflicts(),
+# The kind of names that a metavar stands for.
+_BY_METAVAR = {
+    "SERIES": "series",
+    "S": "series",
+    "U": "upstreams",
+    "PATCH": "patches",
+    "REF": "refs",
+    "REF|A..B": "refs",
+    "REF|TAG": "refs",
+    "SYM": "guards",
+    "+SYM|-SYM": "signed guards",
+    "ID": "conflicts",
 }
-# Parameters whose metavar does not determine the values, by command and parameter name.
-_BY_NAME: dict[tuple[str, str], Names] = {
-    ("branch", "without"): lambda known: known.patches(),
-    ("show", "name"): lambda known: known.series(),
-    ("fetch", "names"): lambda known: known.upstreams(),
+# Parameters whose metavar does not determine the names, by command and parameter name.
+_BY_NAME = {
+    ("branch", "without"): "patches",
+    ("show", "name"): "series",
+    ("fetch", "names"): "upstreams",
 }
 # Names without characters that are special in a shell; no other name is completed.
 _PLAIN = re.compile(r"[\w@%+,./-]+")
@@ -91,10 +87,10 @@ def _names(command: str | None, parameter: Any) -> Callable[[Any, Any, str], lis
     if parameter.name == "form":
         return _forms
     key = "PATCH" if parameter.name == "patch" else metavar
-    names = _BY_METAVAR.get(key) or _BY_NAME.get((command or "", parameter.name or ""))
-    if names is None:
+    kind = _BY_METAVAR.get(key) or _BY_NAME.get((command or "", parameter.name or ""))
+    if kind is None:
         return None
-    return lambda ctx, param, start: list(_matching(ctx, param, start, names))
+    return lambda ctx, param, start: list(_matching(ctx, param, start, kind))
 
 
 def _forms(context: Any, parameter: Any, start: str) -> list[str]:
@@ -103,17 +99,17 @@ def _forms(context: Any, parameter: Any, start: str) -> list[str]:
     return [name for name in FORMS if name.startswith(start)]
 
 
-def _matching(context: Any, parameter: Any, start: str, names: Names) -> Iterator[str]:
+def _matching(context: Any, parameter: Any, start: str, kind: str) -> Iterator[str]:
     """Yield the names that start with `start` and have not been typed yet; in A..B, complete B."""
     head, dots, tail = start.rpartition("..") if "A..B" in (parameter.metavar or "") else ("",) * 3
     wanted, before = (tail, head + dots) if dots else (start, "")
-    for name in dict.fromkeys(_known(context, names)):
+    for name in dict.fromkeys(_known(context, kind)):
         is_given = name in _listed(context.params.get(parameter.name))
         if name.startswith(wanted) and _PLAIN.fullmatch(name) and not is_given:
             yield before + name
 
 
-def _known(context: Any, names: Names) -> list[str]:
+def _known(context: Any, kind: str) -> Iterable[str]:
     given = context.find_root().params.get("folder") or os.environ.get("PATCHMGR_WORKSPACE")
     root = services.completion_names.workspace_around(Path(given or ".").expanduser())
     if root is None:
@@ -121,7 +117,7 @@ def _known(context: Any, names: Names) -> list[str]:
     # While click completes the value of an option, it has not yet assigned the earlier words.
     named = [Given.series, *map(context.params.get, _NAMED_SERIES)]
     about = [n for value in named for n in _listed(value)] + context.args
-    return list(names(services.completion_names.Candidates(root, about)))
+    return services.completion_names.names_of(kind, root, about)
 
 
 def _listed(value: object) -> list[str]:

@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Iterator
 from contextlib import suppress
-from functools import cached_property
+from itertools import chain
 from pathlib import Path
-
-from msgspec import Struct
 
 from patchmgr.errors import PatchmgrError
 from patchmgr.formats.lock_files import parse_lock
 from patchmgr.formats.series_files import parse_series
 from patchmgr.model.series import SeriesFile
-from patchmgr.model.upstream import Lock, Upstream
+from patchmgr.model.upstream import Upstream
 
 LOCK = "upstream.lock"
 _REFS = (("refs/upstream/heads/", "upstream/"), ("refs/upstream/tags/", ""))
@@ -33,53 +31,35 @@ def workspace_around(folder: Path) -> Path | None:
     return noted if (noted / LOCK).is_file() else None
 
 
-class Candidates(Struct, frozen=True, dict=True):
-    """The names for shell completion in a workspace; `about` are the words typed so far."""
+def names_of(kind: str, root: Path, about: Collection[str]) -> Iterable[str]:
+    """Return the names of a kind in a workspace; `about` are the words typed so far.
 
-    root: Path
-    about: Collection[str] = ()
+    The kinds are "series", "upstreams", "refs", "patches", "guards", "signed guards" and
+    "conflicts".
+    """
+    if kind == "conflicts":
+        return sorted(os.listdir(root / "conflicts"))
+    lock = parse_lock((root / LOCK).read_bytes())
+    chosen = [name for name in about if name in lock.series]
+    if kind == "series":
+        return sorted(lock.series)
+    if kind == "upstreams":
+        return sorted(lock.upstreams)
+    if kind == "refs":
+        followed = {lock.series[name].upstream for name in chosen} or set(lock.upstreams)
+        states = (_states(lock.upstreams[name]) for name in sorted(followed))
+        return dict.fromkeys(chain(["upstream/main"], *states))
+    files = list(_series_files(root, chosen or sorted(lock.series)))
+    if kind == "patches":
+        return [name for file in files for name in file.names()]
+    guards = sorted({g.symbol for file in files for line in file.lines for g in line.guards})
+    return guards if kind == "guards" else [sign + name for name in guards for sign in "+-"]
 
-    @cached_property
-    def _lock(self) -> Lock:
-        return parse_lock((self.root / LOCK).read_bytes())
 
-    def series(self) -> Iterable[str]:
-        """Return the names of the series."""
-        return sorted(self._lock.series)
-
-    def upstreams(self) -> Iterable[str]:
-        """Return the names of the upstreams."""
-        return sorted(self._lock.upstreams)
-
-    def patches(self) -> Iterable[str]:
-        """Return the names of the patches, in series order."""
-        return [name for file in self._files() for name in file.names()]
-
-    def guards(self) -> Iterable[str]:
-        """Return the symbols used in guards."""
-        lines = (line for file in self._files() for line in file.lines)
-        return sorted({guard.symbol for line in lines for guard in line.guards})
-
-    def conflicts(self) -> Iterable[str]:
-        """Return the ids of the recorded conflicts."""
-        return sorted(os.listdir(self.root / "conflicts"))
-
-    def refs(self) -> Iterable[str]:
-        """Return the names of upstream states, as of the last fetch."""
-        chosen = self._chosen()
-        wanted = {self._lock.series[name].upstream for name in chosen} or set(self._lock.upstreams)
-        found = dict.fromkeys(["upstream/main"])
-        for name in sorted(wanted):
-            found.update(dict.fromkeys(_states(self._lock.upstreams[name])))
-        return found
-
-    def _chosen(self) -> list[str]:
-        return [name for name in self.about if name in self._lock.series]
-
-    def _files(self) -> Iterable[SeriesFile]:
-        for name in self._chosen() or self.series():
-            with suppress(PatchmgrError, OSError):  # a broken series does not hide the others
-                yield parse_series((self.root / "series" / name / "series").read_bytes())
+def _series_files(root: Path, names: Iterable[str]) -> Iterator[SeriesFile]:
+    for name in names:
+        with suppress(PatchmgrError, OSError):  # a broken series does not hide the others
+            yield parse_series((root / "series" / name / "series").read_bytes())
 
 
 def _states(upstream: Upstream) -> list[str]:
