@@ -38,7 +38,7 @@ from patchmgr.model.settings import CheckCommand, SeriesSettings
 from patchmgr.plumbing.applied import Content
 from patchmgr.plumbing.clones import Clone, open_clone
 from patchmgr.plumbing.diffs import importing_files
-from patchmgr.plumbing.durable import unwritable
+from patchmgr.plumbing.durable import writes
 from patchmgr.plumbing.objects import ObjectReader, StoredTree
 from patchmgr.plumbing.plain_files import refuse_links
 from patchmgr.plumbing.programs import TIMED_OUT, ThrowAway, whole_tree
@@ -123,10 +123,8 @@ class Runner(Struct, frozen=True):
         name = f"{self.series}-{command.name}.log"
         refuse_links(self.session.workspace.root, f"{FOLDER}/{name}")
         log = check_folder(self.session.workspace) / name
-        try:
+        with writes(f"{FOLDER}/{name}"):
             log.write_bytes(b"")
-        except OSError as fault:
-            raise unwritable(f"{FOLDER}/{name}", fault) from fault
         told_log = f"{FOLDER}/{name}"
         last = len(self.states) - 1
         code, seconds = self._run(command, last, log)

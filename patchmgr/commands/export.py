@@ -21,7 +21,7 @@ from patchmgr.model.series import SkippedPatch
 from patchmgr.model.snapshot import REGULAR, SYMLINK
 from patchmgr.plumbing.applied import AppliedFile, Record, content_of, found_state, state_of
 from patchmgr.plumbing.diffs import commit_diffs, tree_diff
-from patchmgr.plumbing.durable import make_folders, remove_empty, unwritable
+from patchmgr.plumbing.durable import make_folders, remove_empty, writes
 from patchmgr.plumbing.plain_files import refuse_links
 from patchmgr.plumbing.scratch_repository import Scratch, write_commits
 from patchmgr.plumbing.target import Exchange, Replacement, Target
@@ -241,12 +241,9 @@ class Delivery(Target):
             return self._plan_files(wanted, is_forced)[1]
         made: list[Path] = []
         try:
-            if not os.path.lexists(self.root):
-                make_folders(self.root, made)
-        except OSError as fault:
-            remove_empty(made)
-            raise unwritable(str(self.root), fault) from fault
-        try:
+            with writes(str(self.root)):
+                if not os.path.lexists(self.root):
+                    make_folders(self.root, made)
             self.private.parent.mkdir(parents=True, exist_ok=True)
             with self.held():
                 self.recover()

@@ -19,7 +19,7 @@ from patchmgr.formats.git_urls import SCHEMES, is_scp_like
 from patchmgr.formats.lock_files import write_lock
 from patchmgr.model.upstream import Lock, Upstream
 from patchmgr.plumbing.clones import private_git_dir
-from patchmgr.plumbing.durable import unwritable
+from patchmgr.plumbing.durable import writes
 from patchmgr.plumbing.forks import followed
 from patchmgr.services.forks import LINEARIZE, ForkBase, find_fork_base
 from patchmgr.services.session import Session
@@ -39,7 +39,7 @@ def init(folder: Path, *, is_dry_run: bool) -> Path:
     if (folder / LOCK).exists():
         raise UsageError(f"{folder} is already a workspace")
     workspace = Workspace(folder)
-    try:
+    with writes(str(folder)):
         change = Change({LOCK: write_lock(Lock())})
         for name, lines in ((".gitignore", _IGNORED), (".gitattributes", _ATTRIBUTES)):
             content = _with_missing(folder / name, lines)
@@ -54,8 +54,6 @@ def init(folder: Path, *, is_dry_run: bool) -> Path:
             for name in ("series", "conflicts"):
                 (folder / name).mkdir(exist_ok=True)
             workspace.make(change)
-    except OSError as fault:
-        raise unwritable(str(folder), fault) from fault
     return folder
 
 
@@ -100,7 +98,7 @@ def init_from_branch(
         message = f"{folder} already exists; --from-branch makes a new workspace"
         raise UsageError(message, "name a folder that does not exist yet")
     upstream = _upstream(branch)
-    try:
+    with writes(str(folder)):
         if not is_dry_run:
             folder.parent.mkdir(parents=True, exist_ok=True)
         place = None if is_dry_run else folder.parent
@@ -110,8 +108,6 @@ def init_from_branch(
             started = import_branch(session, branch, upstream)
             if not is_dry_run:
                 root.replace(folder)
-    except OSError as fault:
-        raise unwritable(str(folder), fault) from fault
     return replace(started, folder=folder)
 
 

@@ -21,7 +21,7 @@ from patchmgr.model.outcome import FileConflict
 from patchmgr.model.recorded_conflict import Origin, Recorded, Resolution
 from patchmgr.model.work_order import Failure, Proposed, Solution
 from patchmgr.plumbing.clones import identity
-from patchmgr.plumbing.durable import unwritable
+from patchmgr.plumbing.durable import writes
 from patchmgr.plumbing.outputs import read_named
 from patchmgr.plumbing.programs import ThrowAway, whole_tree
 from patchmgr.render.escape import counted
@@ -100,10 +100,8 @@ def propose(session: Session, name: str, given: Given, *, by: str, runs: bool) -
         checked = _check(session, _target(session, name), given, by=by, runs=runs)
         if checked.proposed.has_passed and not session.is_dry_run:
             path = OFFERED.format(checked.proposed.id)
-            try:
+            with writes(path):
                 session.workspace.keep(path, checked.solution)
-            except OSError as fault:
-                raise unwritable(path, fault) from fault
         return checked.proposed
 
 

@@ -22,7 +22,7 @@ from patchmgr.errors import PatchmgrError, UsageError
 from patchmgr.formats.shown import shown
 from patchmgr.model.outcome import FileConflict, SeriesOutcome
 from patchmgr.model.resolving import Choice, Choices, InFile, Resolving, Taken
-from patchmgr.plumbing.durable import unwritable
+from patchmgr.plumbing.durable import writes
 from patchmgr.plumbing.programs import edited_text
 from patchmgr.render.resolving import Pane, panes, result_pane
 from patchmgr.services.decisions import accept_finding, forget_finding
@@ -179,10 +179,8 @@ class Resolver:
         if not self.session.is_dry_run:
             require_in_progress(self.session)  # another terminal may have ended the rebase
             kept = _Kept(dict(self.state.choices), self.state.left_out, self.drafts)
-            try:
+            with writes(CHOICES, left="your choices are not saved"):
                 self.session.workspace.keep(CHOICES, kept)
-            except OSError as fault:
-                raise unwritable(CHOICES, fault, left="your choices are not saved") from fault
 
     def _edit(self) -> None:
         state, one = self.state, self.state.conflict

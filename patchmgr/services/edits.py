@@ -23,7 +23,7 @@ from patchmgr.model.snapshot import REGULAR, Entry
 from patchmgr.model.upstream import SeriesRecord
 from patchmgr.plumbing.applied import Record
 from patchmgr.plumbing.diffs import tree_diff
-from patchmgr.plumbing.durable import unwritable, write_synced
+from patchmgr.plumbing.durable import write_synced, writes
 from patchmgr.plumbing.environments import other_owners
 from patchmgr.plumbing.installation import (
     Installation,
@@ -238,11 +238,9 @@ def keep_edits(
     place = root / next(each for each in names if not os.path.lexists(root / each))
     if not session.is_dry_run:
         refuse_links(root, PRIVATE)
-        try:
+        with writes(str(place)):
             place.parent.mkdir(exist_ok=True)
             write_synced(place, diff)
-        except OSError as fault:
-            raise unwritable(str(place), fault) from fault
     # Said now: Ctrl-C while the files are restored ends the command right after that.
     kept = "Would keep your edits in" if session.is_dry_run else "Your edits are in"
     session.say(f"{kept} {place}")
