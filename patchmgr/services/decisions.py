@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 from typing import TypeVar
 
@@ -29,6 +29,7 @@ from patchmgr.services.work_area import read_in_progress
 from patchmgr.workspace import PRIVATE, Change, Workspace
 
 T = TypeVar("T", Decision, Accepted)
+Saved = TypeVar("Saved", "Undecided", "OpenFinding")
 
 RULINGS = {ruling.value: ruling for ruling in Ruling}
 """The rulings, keyed by their names on the command line."""
@@ -88,20 +89,26 @@ class Undecided(Struct, frozen=True, rename={"rows": "passages"}):
 
 def keep_findings(workspace: Workspace, outcomes: Sequence[SeriesOutcome]) -> None:
     """Save the patches that a rebase left undecided; replace those saved for the same series."""
-    outcomes = _own(workspace, outcomes)
-    again = {outcome.name for outcome in outcomes}
-    found = [item for item in read_findings(workspace) if item.series not in again]
-    _keep(workspace, _FILE, [*found, *chain.from_iterable(map(_undecided, outcomes))])
+    _keep(workspace, _FILE, read_findings(workspace), outcomes, _undecided)
 
 
-def _own(workspace: Workspace, outcomes: Sequence[SeriesOutcome]) -> Sequence[SeriesOutcome]:
-    """Leave out dry runs of a series whose rebase in progress is onto another state."""
-    found = read_in_progress(workspace)
-    states = {} if found is None else dict(found.states)
-    return [one for one in outcomes if states.get(one.name, one.onto.commit) == one.onto.commit]
+def _keep(
+    workspace: Workspace,
+    path: str,
+    before: Sequence[Saved],
+    outcomes: Sequence[SeriesOutcome],
+    rows: Callable[[SeriesOutcome], Iterator[Saved]],
+) -> None:
+    """Save the rows of each outcome, in place of those of `before` for the same series.
 
-
-def _keep(workspace: Workspace, path: str, found: Sequence[object]) -> None:
+    Dry runs of a series whose rebase in progress is onto another state are left out.
+    """
+    in_progress = read_in_progress(workspace)
+    states = {} if in_progress is None else dict(in_progress.states)
+    own = [one for one in outcomes if states.get(one.name, one.onto.commit) == one.onto.commit]
+    again = {outcome.name for outcome in own}
+    found = [one for one in before if one.series not in again]
+    found += chain.from_iterable(map(rows, own))
     if not found and not (workspace.root / path).exists():
         return
     try:
@@ -164,22 +171,15 @@ def reasons_to_accept(workspace: Workspace) -> Mapping[str, str]:
 
 def keep_open_findings(workspace: Workspace, outcomes: Sequence[SeriesOutcome]) -> None:
     """Save the findings that stopped a rebase; replace those saved for the same series."""
-    outcomes = _own(workspace, outcomes)
-    again = {outcome.name for outcome in outcomes}
-    found = [one for one in open_findings(workspace) if one.series not in again]
-    found += [
-        OpenFinding(outcome.name, patch.name, finding)
-        for outcome in outcomes
-        for patch in outcome.patches
-        for finding in patch.open_findings
-    ]
-    _keep(workspace, _OPEN, [_shown(one) for one in found])
+    _keep(workspace, _OPEN, open_findings(workspace), outcomes, _stopping)
 
 
-def _shown(one: OpenFinding) -> OpenFinding:
-    """Return the finding with its texts escaped to valid UTF-8, which JSON requires."""
-    finding = replace(one.finding, path=shown(one.finding.path), text=shown(one.finding.text))
-    return replace(one, patch=shown(one.patch), finding=finding)
+def _stopping(outcome: SeriesOutcome) -> Iterator[OpenFinding]:
+    """Yield the open findings, with their texts escaped to valid UTF-8, which JSON requires."""
+    for patch in outcome.patches:
+        for one in patch.open_findings:
+            finding = replace(one, path=shown(one.path), text=shown(one.text))
+            yield OpenFinding(outcome.name, shown(patch.name), finding)
 
 
 def open_findings(workspace: Workspace) -> tuple[OpenFinding, ...]:
