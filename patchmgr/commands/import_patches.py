@@ -127,7 +127,7 @@ def import_patches(session: Session, sources: Sources, *, series: str) -> Import
         with Scratch([loaded.upstream.store]) as scratch:
             run = SeriesRun(session, CarryOptions(), scratch, UpstreamStates(session))
             place = _Place(run, loaded, scratch.tree(run.base_commit(loaded)[0]))
-            lines, patches = _named(place, found, _Without(sources.without), notes)
+            lines, patches = _named(place, found, frozenset(sources.without), notes)
             if not patches:
                 raise UsageError(f"{series} already has all of these patches")
             new = SeriesFile((*with_ended_lines(present).lines, *lines))
@@ -153,27 +153,8 @@ class _Place(Struct, frozen=True):
     tree: StoredTree
 
 
-class _Without:
-    """The names of the patches to leave out; each must match a patch."""
-
-    def __init__(self, names: Sequence[str]) -> None:
-        self._names, self._unused = frozenset(names), set(names)
-
-    def leaves_out(self, *names: str | None) -> bool:
-        """Return whether --without gives one of the names of a patch."""
-        found = self._names & set(names)
-        self._unused -= found
-        return bool(found)
-
-    def check(self) -> None:
-        """Raise PatchmgrError "usage" if a name did not match any patch."""
-        if self._unused:
-            unknown = shown(", ".join(sorted(self._unused)))
-            raise UsageError(f"--without: the named sources have no patch {unknown}")
-
-
 def _named(
-    place: _Place, found: Sequence[SourcePatch | SeriesLine], without: _Without, notes: list[str]
+    place: _Place, found: Sequence[SourcePatch | SeriesLine], without: Set[str], notes: list[str]
 ) -> tuple[tuple[SeriesLine, ...], tuple[Patch, ...]]:
     """Return the new lines of the series file, and the patches, each with an unused name.
 
@@ -190,11 +171,13 @@ def _named(
         _note_files(files, patch)
     lines: list[SeriesLine] = []
     patches: list[Patch] = []
+    left_out: set[str] = set()
     for each in found:
         if isinstance(each, SeriesLine):
             lines.append(each)
             continue
-        if without.leaves_out(each.label, each.wish):
+        if not without.isdisjoint({each.label, each.wish}):
+            left_out |= without & {each.label, each.wish}
             continue
         for item, draft in readable(each, lambda path: files.entry(path) is not None, notes):
             if not draft.files and item.line is None:
@@ -208,13 +191,16 @@ def _named(
                 continue
             is_taken = partial(_is_taken, session, place.loaded.record.name, names, item.raw)
             name = _name(item, draft, is_taken)
-            if without.leaves_out(name):
+            if name in without:
+                left_out.add(name)
                 continue
             names.add(name)
             lines.append(item.listed(name))
             patches.append(parse_listed(item.raw, lines[-1]))
             _note_files(files, draft)
-    without.check()
+    if without - left_out:
+        unknown = shown(", ".join(sorted(without - left_out)))
+        raise UsageError(f"--without: the named sources have no patch {unknown}")
     return tuple(lines), tuple(patches)
 
 
