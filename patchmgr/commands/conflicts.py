@@ -22,7 +22,7 @@ from patchmgr.plumbing.outputs import read_named
 from patchmgr.services.decisions import match_id
 from patchmgr.services.memory import Additions, Memory, folder_files, waiting_with
 from patchmgr.services.session import Session
-from patchmgr.services.work_area import original, read_in_progress, work_file
+from patchmgr.services.work_area import original, waiting_files, work_file
 from patchmgr.workspace import Change, Workspace
 
 SIDES = ("ours", "theirs")
@@ -171,8 +171,7 @@ def _whole_files(memory: Memory, path: str, names: Collection[str]) -> Iterator[
 
 def _open_ids(memory: Memory) -> set[str]:
     """Return the ids of the conflicts in the rebase in progress, and of their regions."""
-    in_progress = read_in_progress(memory.workspace)
-    found = {w.conflict for w in in_progress.waiting if w.conflict} if in_progress else set()
+    found = {item.conflict for item in waiting_files(memory.workspace) if item.conflict}
     known = [_listed(memory, name).recorded for name in found]
     return found | {part for one in known if one is not None for part in one.parts}
 
@@ -180,8 +179,7 @@ def _open_ids(memory: Memory) -> set[str]:
 def _full_name(workspace: Workspace, name: str) -> str:
     """Return the id that starts with `name`; raise PatchmgrError unless there is exactly one."""
     known = workspace.conflicts()
-    in_progress = None if matching_ids(name, known) else read_in_progress(workspace)
-    for item in in_progress.waiting if in_progress is not None else ():
+    for item in () if matching_ids(name, known) else waiting_files(workspace):
         if matching_ids(name, (item.conflict,)):
             file = work_file(workspace, item)
             problem = "is not recorded, because lines outside it look like conflict markers"

@@ -16,7 +16,7 @@ from patchmgr.render.machine import document
 from patchmgr.render.work_order import order_value
 from patchmgr.services.memory import Memory
 from patchmgr.services.session import Session
-from patchmgr.services.work_area import is_unresolved, read_in_progress
+from patchmgr.services.work_area import is_unresolved, waiting_files
 from patchmgr.services.work_orders import work_order
 
 _LONGEST_NAME = 100
@@ -62,8 +62,8 @@ def resolve_all(
 
 def _waiting(session: Session) -> Iterator[str]:
     """Yield the ids of unresolved conflicts of the rebase in progress, one for each region."""
-    in_progress, memory = read_in_progress(session.workspace), Memory(session.workspace)
-    for item in in_progress.waiting if in_progress is not None else ():
+    memory = Memory(session.workspace)
+    for item in waiting_files(session.workspace):
         known = memory.get(item.conflict)
         if known is not None and is_unresolved(session.workspace, item):
             for name in known.parts or (known.id,):

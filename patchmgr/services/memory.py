@@ -39,7 +39,7 @@ from patchmgr.services.work_area import (
     Waiting,
     conflicts_left,
     original,
-    read_in_progress,
+    waiting_files,
 )
 
 if TYPE_CHECKING:
@@ -285,8 +285,7 @@ def of_conflict(conflict: FileConflict, *, seen: str) -> tuple[Recorded, ...]:
 
 def waiting_with(memory: Memory, found: Recorded) -> Iterator[Waiting]:
     """Yield the files of the rebase in progress that contain this conflict or a region of it."""
-    in_progress = read_in_progress(memory.workspace)
-    for item in in_progress.waiting if in_progress is not None else ():
+    for item in waiting_files(memory.workspace):
         known = None
         with suppress(PatchmgrError):  # a malformed record counts as having no parts
             known = memory.get(item.conflict)

@@ -23,7 +23,7 @@ from patchmgr.formats.shown import shown
 from patchmgr.model.outcome import FileConflict, PatchOutcome, SeriesOutcome, Verdict
 from patchmgr.model.snapshot import GITLINK, Entry, blob_id
 from patchmgr.model.upstream import Resolved
-from patchmgr.plumbing.durable import unwritable
+from patchmgr.plumbing.durable import writes
 from patchmgr.plumbing.plain_files import read_json, read_plain
 from patchmgr.plumbing.upstream_kinds import OpenUpstream
 from patchmgr.render.conflicts import marked_text
@@ -121,6 +121,12 @@ def read_in_progress(workspace: Workspace) -> InProgress | None:
             f"{STATE} cannot be read",
             f"to give up the rebase in progress, delete {STATE}",
         ) from fault
+
+
+def waiting_files(workspace: Workspace) -> tuple[Waiting, ...]:
+    """Return the files to resolve of the rebase in progress; none if no rebase is in progress."""
+    found = read_in_progress(workspace)
+    return () if found is None else found.waiting
 
 
 def refuse_needed(workspace: Workspace, series: str, patch: str) -> None:
@@ -452,8 +458,6 @@ def work_folder(workspace: Workspace) -> Path:
 def forget_work(workspace: Workspace) -> None:
     """Delete the work area, beginning with the file that describes the rebase in progress."""
     folder = workspace.root / _FOLDER
-    try:
+    with writes(str(folder)):
         (workspace.root / STATE).unlink(missing_ok=True)
-    except OSError as fault:
-        raise unwritable(str(folder), fault) from fault
     shutil.rmtree(folder, ignore_errors=True)
