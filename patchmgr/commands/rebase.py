@@ -31,7 +31,7 @@ from patchmgr.plumbing.upstream_kinds import OpenUpstream
 from patchmgr.services.carry import CarryOptions
 from patchmgr.services.checkouts import pushed_targets
 from patchmgr.services.decisions import decided_now, keep_findings, keep_open_findings
-from patchmgr.services.load import Parents, RebaseRun
+from patchmgr.services.load import Parents, RebaseRun, rebase_run
 from patchmgr.services.memory import Memory, closed_files, open_conflicts, resolutions_in_work
 from patchmgr.services.plans import planned_state
 from patchmgr.services.rebase_checkout import (
@@ -462,14 +462,12 @@ def rebase_onto_many(
     session: Session, names: Sequence[str], *, targets: Sequence[str | Span], options: CarryOptions
 ) -> tuple[TargetOutcome, ...]:
     """Rebase the named series, or all, onto each target; nothing is written."""
-    upstreams = UpstreamStates(session)
     with session.writing():
-        memory, found = Memory(session.workspace), dict[str, list[SeriesOutcome]]()
+        found = dict[str, list[SeriesOutcome]]()
         for stack in whole_stacks(session, names):
             loaded = [load_series(session, name) for name in stack]
             states = _states(session, loaded[0], targets)
-            with Scratch([loaded[0].upstream.store]) as scratch, Toolbox() as formatters:
-                run = RebaseRun(session, options, scratch, upstreams, memory, formatters)
+            with rebase_run(session, loaded[0].upstream.store, options) as run:
                 for label, state in states.items():
                     parents: Parents = {}
                     outcomes = [run.carry_onto(one, state, parents) for one in loaded]
