@@ -52,7 +52,7 @@ def list_() -> None:
     values = [render.recorded_conflicts.listed_value(one) for one in listed]
     text = render.recorded_conflicts.conflicts_text(listed, findings, view_of())
     text = chain(text, render.conflicts.sources_text(sources))
-    answer("conflicts list", None, text, conflicts=values, findings=findings, pulled=sources)
+    answer(None, text, conflicts=values, findings=findings, pulled=sources)
 
 
 @takes("json")
@@ -97,7 +97,7 @@ def show_(
         else:
             text = chain(text, render.work_order.order_text(order))
         value["work_order"] = render.work_order.order_value(order)
-    answer("conflicts show", None, text, pages=True, **{"work_order": None, **value})
+    answer(None, text, pages=True, **{"work_order": None, **value})
 
 
 @takes("dry_run", "json")
@@ -115,13 +115,13 @@ def conflicts_resolve(
     """
     session = open_session()
     solved = commands.conflicts.resolve_conflict(session, name, file.absolute())
-    _tell_solved("resolve", session, solved)
+    _tell_solved(session, solved)
 
 
-def _tell_solved(verb: str, session: Session, solved: Sequence[Recorded]) -> None:
+def _tell_solved(session: Session, solved: Sequence[Recorded]) -> None:
     values = [render.recorded_conflicts.whole_value(one) for one in solved]
     text = render.recorded_conflicts.solved_text(solved, view_of())
-    answer(f"conflicts {verb}", None, text, recorded=values)
+    answer(None, text, recorded=values)
     say_next(session)
 
 
@@ -176,12 +176,12 @@ def propose(
         solved = render.recorded_conflicts.solved_text(made, view_of())
         told = chain(render.work_order.proposed_text(proposed), solved)
         recorded = [render.recorded_conflicts.whole_value(one) for one in made]
-        answer("conflicts propose", proposed, told, recorded=recorded)
+        answer(proposed, told, recorded=recorded)
         say_next(session)
         return
     proposed = commands.propose.propose(session, name, given, by=by, runs=run)
     text = render.work_order.proposed_text(proposed)
-    answer("conflicts propose", proposed, text, recorded=[])
+    answer(proposed, text, recorded=[])
     end_if(not proposed.has_passed, EXIT_FINDINGS)
 
 
@@ -211,20 +211,20 @@ def accept(
             raise UsageError("--because TEXT is for findings, and a finding has no sides")
         accepted = services.decisions.accept_finding(session, name, because=because)
         text = render.recorded_conflicts.accepted_text(accepted, view_of())
-        answer("conflicts accept", None, text, accepted=accepted)
+        answer(None, text, accepted=accepted)
         say_next(session)
         return
     if side == "proposed":
         by = commands.propose.user_name(session)
         solved = commands.propose.accept_proposed(session, name, by=by)
-        _tell_solved("accept", session, solved)
+        _tell_solved(session, solved)
         return
     if side not in commands.conflicts.SIDES:
         hint = f"patchmgr conflicts accept {name} ours"
         problem = "" if side is None else f"{side} is not a side; "
         raise UsageError(f"{problem}name a side: ours (upstream's) or theirs (the patch's)", hint)
     solved = commands.conflicts.accept_side(session, name, side)
-    _tell_solved("accept", session, solved)
+    _tell_solved(session, solved)
 
 
 @takes("dry_run", "json")
@@ -240,7 +240,7 @@ def forget(name: Id) -> None:
         run = services.decisions.forget_finding
     names = run(session, name)
     text = render.recorded_conflicts.forgotten_text(names, view_of())
-    answer("conflicts forget", None, text, forgotten=names)
+    answer(None, text, forgotten=names)
 
 
 @takes("dry_run", "json")
@@ -263,7 +263,7 @@ def learn(
     learned = services.learning.learn_from(session, git.absolute(), merge, was=was)
     text = render.recorded_conflicts.learned_text(learned, view_of())
     files = render.recorded_conflicts.learned_value(learned)
-    answer("conflicts learn", None, text, merges=learned.merges, files=files)
+    answer(None, text, merges=learned.merges, files=files)
 
 
 Where = Annotated[str, argument("URL|PATH", "A git repository.")]
@@ -285,7 +285,7 @@ def pull(where: Where, branch: Branch = None) -> None:
     Example: patchmgr conflicts pull https://github.com/other/fork-patches
     """
     pulled = commands.sharing.pull(open_session(), where, branch=branch)
-    answer("conflicts pull", pulled, render.conflicts.pulled_text(pulled, view_of()))
+    answer(pulled, render.conflicts.pulled_text(pulled, view_of()))
 
 
 @takes("dry_run", "json")
@@ -298,7 +298,7 @@ def push(where: Where, branch: Branch = None) -> None:
     Example: patchmgr conflicts push git@github.com:we/resolutions --branch main
     """
     pushed = commands.sharing.push(open_session(), where, branch=branch)
-    answer("conflicts push", pushed, render.conflicts.pushed_text(pushed, view_of()))
+    answer(pushed, render.conflicts.pushed_text(pushed, view_of()))
 
 
 @takes("dry_run")

@@ -45,7 +45,7 @@ def edit(
     wanted = commands.edit.header_edit(subject, message, author=author, fields=field)
     session, options = open_checkout_series()
     done = commands.edit.edit(session, patch, wanted, options)
-    answer("edit", done, render.authoring.edited_header_text(done, view_of()))
+    answer(done, render.authoring.edited_header_text(done, view_of()))
 
 
 @takes("to", "series", "dry_run", "json")
@@ -61,7 +61,7 @@ def rename(
     """
     session, options = open_checkout_series()
     done = commands.edit.rename(session, None if new is None else patch, new or patch, options)
-    answer("rename", done, render.authoring.edited_header_text(done, view_of()))
+    answer(done, render.authoring.edited_header_text(done, view_of()))
 
 
 @takes("to", "series", "dry_run", "json")
@@ -74,7 +74,7 @@ def drop(patches: Annotated[list[str], argument("PATCH...")]) -> None:
     """
     session, options = open_checkout_series()
     done = commands.drop.drop(session, patches, options)
-    answer("drop", done, render.authoring.revised_text(done, view_of()))
+    answer(done, render.authoring.revised_text(done, view_of()))
 
 
 @takes("to", "series", "dry_run", "json")
@@ -101,10 +101,10 @@ def move(
     never_with("--into", into, {"--before": before, "--after": after, "--to": Given.checkout})
     if into is not None:
         moved = commands.move.move_to_series(session, patch, series=Given.series, into=into)
-        answer("move", moved, render.authoring.moved_text(moved, view_of()))
+        answer(moved, render.authoring.moved_text(moved, view_of()))
         return
     done = commands.move.move(session, patch, options, before=before, after=after)
-    answer("move", done, render.authoring.revised_text(done, view_of()))
+    answer(done, render.authoring.revised_text(done, view_of()))
 
 
 @takes("to", "series", "dry_run", "json")
@@ -133,7 +133,7 @@ def fold(
         raise UsageError("name the patches to fold, or a diff with --diff")
     else:
         done = commands.fold.fold_diff(session, diff, options, into=into, strip=strip)
-    answer("fold", done, render.authoring.revised_text(done, view_of()))
+    answer(done, render.authoring.revised_text(done, view_of()))
 
 
 @takes("to", "series", "dry_run", "json")
@@ -173,7 +173,7 @@ def split(
     if absorbed:
         part = commands.split.with_absorbed(session, patch, options, part, absorbed)
     done = commands.split.split(session, patch, new, options, part)
-    answer("split", done, render.authoring.revised_text(done, view_of()))
+    answer(done, render.authoring.revised_text(done, view_of()))
 
 
 @takes("to", "series", "json")
@@ -193,11 +193,11 @@ def show_(
     if edits:
         found, files = commands.show.shown_edits(session, patch, options)
         value = render.authoring.patch_value(found, files)
-        answer("show", None, render.authoring.edits_text(found, files), **value)
+        answer(None, render.authoring.edits_text(found, files), **value)
         return
     found = commands.show.shown_patch(session, patch, options)
     if Given.wants_json:
-        answer("show", None, "", **render.authoring.patch_value(found))
+        answer(None, "", **render.authoring.patch_value(found))
         return
     show_diff(found.header, b"" if header else found.raw.removeprefix(found.header))
 
@@ -225,7 +225,7 @@ def log(
     else:
         found = found if most is None else found.newest(most)
         text = render.authoring.log_text(found.newest(20) if most is None else found)
-    answer("log", None, text, operations=render.authoring.log_value(found))
+    answer(None, text, operations=render.authoring.log_value(found))
 
 
 @takes("dry_run", "json")
@@ -244,7 +244,7 @@ def undo(
     session, _ = open_checkout_series()
     done = commands.undo.undo(session, count=count, to=to)
     text = render.authoring.turn_text(done, view_of())
-    answer("undo", None, text, **render.authoring.turn_value(done))
+    answer(None, text, **render.authoring.turn_value(done))
 
 
 @takes("dry_run", "json")
@@ -256,7 +256,7 @@ def redo(count: Count = 1) -> None:
     session, _ = open_checkout_series()
     done = commands.undo.redo(session, count=count)
     text = render.authoring.turn_text(done, view_of())
-    answer("redo", None, text, **render.authoring.turn_value(done))
+    answer(None, text, **render.authoring.turn_value(done))
 
 
 @takes("series", "dry_run", "json")
@@ -281,4 +281,4 @@ def guard(
         found = commands.series.set_guards(session, name, patch, guards or ())
     values = render.authoring.guards_value(found)
     text = render.authoring.guards_text(found)
-    answer("series guard", None, text, series=found.series, patches=values)
+    answer(None, text, series=found.series, patches=values)

@@ -220,7 +220,7 @@ def help_(
     if not topic:
         every = commands.help.topics()
         values = [{"name": one.name, "about": one.about} for one in every]
-        answer("help", None, render.manual.topics_text(every), topics=values)
+        answer(None, render.manual.topics_text(every), topics=values)
         return
     known = {
         " ".join(words[1:]): (command, words) for command, words in render.manual.walk(_root())
@@ -231,7 +231,7 @@ def help_(
             show(render.manual.skill_text(found))
             return
         value = {"name": found.name, "about": found.about, "text": found.text}
-        answer("help", None, render.manual.topic_text(found), topic=value)
+        answer(None, render.manual.topic_text(found), topic=value)
         return
     if Given.wants_json or skill:
         raise UsageError("--json and --skill need a topic; for a command, use --help")

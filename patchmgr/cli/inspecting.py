@@ -85,7 +85,7 @@ def check(
     is_sound = all(checked.is_sound for checked in results)
     text = chain.from_iterable(render.checks.checked_text(checked, view) for checked in results)
     values = [*map(render.checks.checked_value, results)]
-    answer("check", None, text, sound=is_sound, series=values)
+    answer(None, text, sound=is_sound, series=values)
     if not (is_sound or Given.wants_json or view.is_line):
         say(f"Checks failed for: {', '.join(one.series for one in results if not one.is_sound)}")
     end_if(not is_sound, EXIT_FINDINGS)
@@ -120,7 +120,7 @@ def audit(
         session, chosen = open_all_series(names)
         results = [commands.audit.audit_series(session, name) for name in chosen]
     text = render.checks.audited_text(results, view_of())
-    answer("audit", None, text, audits=[*map(render.checks.audited_value, results)])
+    answer(None, text, audits=[*map(render.checks.audited_value, results)])
     end_if(not all(audited.is_sound for audited in results), EXIT_FINDINGS)
 
 
@@ -145,7 +145,7 @@ def notes(
     """
     found = commands.notes.note(*open_series(name), start=from_, end=to)
     text = render.notes.note_markdown(found)
-    answer("notes", None, text, series=render.notes.note_value(found))
+    answer(None, text, series=render.notes.note_value(found))
 
 
 @takes("dry_run", "verbose", "quiet", "json")
@@ -180,7 +180,7 @@ def diff(
     found = commands.diff.diff(session, named, from_, to, repository=repo, holds=hold)
     text = render.inspecting.compared_text(found, view_of(), shows_lines=lines)
     value = render.inspecting.compared_value(found)
-    answer("diff", None, text, pages=True, **value)
+    answer(None, text, pages=True, **value)
 
 
 @takes("select", "json")
@@ -200,7 +200,7 @@ def why(
         raise UsageError(f"{place} must have the form FILE:LINE")
     named = services.checkouts.only_series(session, series)
     origin = commands.why.why(session, named, path, int(number))
-    answer("why", origin, render.inspecting.origin_text(origin))
+    answer(origin, render.inspecting.origin_text(origin))
 
 
 @takes("dry_run", "json")
@@ -219,5 +219,5 @@ def doctor(
     found = commands.doctor.examine(session, repairs=repair, prunes=prune, is_dry_run=is_dry_run)
     is_sound = not any(one.health is commands.doctor.Health.BROKEN for one in found)
     text = render.checks.doctor_text(found, color=view_of().color)
-    answer("doctor", None, text, found=found, sound=is_sound)
+    answer(None, text, found=found, sound=is_sound)
     end_if(not is_sound, EXIT_FINDINGS)

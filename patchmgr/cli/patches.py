@@ -108,7 +108,7 @@ def import_(
     imported = commands.import_patches.import_patches(session, wanted, series=named)
     text = render.listings.imported_text(imported, named, view_of())
     value = render.listings.imported_value(imported, named)
-    answer("import", None, text, **value)
+    answer(None, text, **value)
 
 
 def form_of(*, linearize: bool, first_parent: bool, squash: bool) -> str | None:
@@ -176,7 +176,7 @@ def export_(
         raise UsageError("name the folder or file to write with --out PATH")
     only_with("--as patch-package", form == "patch-package", {"--npm": npm})
     done = commands.export.export(session, named, form, _place(out), package=npm, is_forced=force)
-    answer("export", done, render.listings.exported_text(done, view_of()))
+    answer(done, render.listings.exported_text(done, view_of()))
 
 
 def _place(out: Path) -> Path:

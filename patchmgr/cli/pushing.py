@@ -53,7 +53,7 @@ def new(
     made = commands.new.new_patch(
         session, name, options, subject=subject, message=message, author=author
     )
-    answer("new", None, f"{view_of().verb('Would make', 'Made')} {made}\n", patch=made)
+    answer(None, f"{view_of().verb('Would make', 'Made')} {made}\n", patch=made)
 
 
 @takes("to", "series", "select", "dry_run", "json")
@@ -70,7 +70,7 @@ def push(
     """
     _refuse_both(patch, all_)
     session, options = open_checkout_series(begins=True, is_forced=force)
-    _tell(commands.push.push(session, patch, options, all_=all_), "push")
+    _tell(commands.push.push(session, patch, options, all_=all_))
 
 
 @takes("to", "series", "dry_run", "json")
@@ -87,7 +87,7 @@ def pop(
     """
     _refuse_both(patch, all_)
     session, options = open_checkout_series(is_forced=force)
-    _tell(commands.push.pop(session, patch, options, all_=all_), "pop")
+    _tell(commands.push.pop(session, patch, options, all_=all_))
 
 
 def _refuse_both(patch: str | None, all_: bool) -> None:
@@ -106,11 +106,11 @@ def goto(
     Example: patchmgr goto fix-allow-list
     """
     session, options = open_checkout_series(begins=True)
-    _tell(commands.push.goto(session, patch, options), "goto")
+    _tell(commands.push.goto(session, patch, options))
 
 
-def _tell(done: Pushed, command: str) -> None:
-    answer(command, done, render.authoring.pushed_text(done, view_of()))
+def _tell(done: Pushed) -> None:
+    answer(done, render.authoring.pushed_text(done, view_of()))
     end_if(done.failure is not None or done.rejects, 1)
 
 
@@ -147,18 +147,18 @@ def refresh(
     never_with("--auto", auto, {**others, "--interactive": interactive})
     if auto:
         shared = commands.refresh.distribute(session, paths or (), options)
-        answer("refresh", shared, render.authoring.distributed_text(shared, view_of()))
+        answer(shared, render.authoring.distributed_text(shared, view_of()))
         return
     choose = chooser(patch or "the top patch") if interactive else None
     how = commands.refresh.RefreshOptions(patch, allow_empty, rewrite, choose)
     done = commands.refresh.refresh(session, paths or (), options, how)
-    answer("refresh", done, render.authoring.refreshed_text(done, view_of()))
+    answer(done, render.authoring.refreshed_text(done, view_of()))
 
 
-def _show_list(found: Listing, command: str, nothing: str) -> None:
-    if not found.rows and not Given.wants_json:
+def _show_list(found: Listing, nothing: str) -> None:
+    if not found.patches and not Given.wants_json:
         say(nothing)
-    answer(command, found, render.authoring.listing_text(found))
+    answer(found, render.authoring.listing_text(found))
 
 
 @takes("to", "series", "json")
@@ -168,7 +168,7 @@ def applied() -> None:
     Example: patchmgr applied
     """
     found = commands.applied.listing(*open_checkout_series(), only_pushed=True)
-    _show_list(found, "applied", f"No patches of {found.series} are pushed.")
+    _show_list(found, f"No patches of {found.series} are pushed.")
 
 
 @takes("to", "series", "select", "json")
@@ -180,13 +180,13 @@ def unapplied() -> None:
     Example: patchmgr unapplied
     """
     found = commands.applied.unpushed_listing(*open_checkout_series())
-    _show_list(found, "unapplied", f"All patches of {found.series} are pushed.")
+    _show_list(found, f"All patches of {found.series} are pushed.")
 
 
-def _name(command: str, step: int, patch: str | None = None) -> None:
+def _name(step: int, patch: str | None = None) -> None:
     found = commands.applied.listing(*open_checkout_series())
     name = commands.applied.neighbor(found, patch, step=step)
-    answer(command, None, f"{name}\n", patch=name)
+    answer(None, f"{name}\n", patch=name)
 
 
 @takes("to", "series", "json")
@@ -195,7 +195,7 @@ def top() -> None:
 
     Example: patchmgr top
     """
-    _name("top", 0)
+    _name(0)
 
 
 @takes("to", "series", "json")
@@ -204,7 +204,7 @@ def next_(patch: MaybePatch = None) -> None:
 
     Example: patchmgr next
     """
-    _name("next", 1, patch)
+    _name(1, patch)
 
 
 @takes("to", "series", "json")
@@ -213,7 +213,7 @@ def prev(patch: MaybePatch = None) -> None:
 
     Example: patchmgr prev
     """
-    _name("prev", -1, patch)
+    _name(-1, patch)
 
 
 @takes("to", "series", "json")
@@ -228,7 +228,7 @@ def files(patch: MaybePatch = None) -> None:
     """
     session, options = open_checkout_series()
     found = commands.show.files_of(session, patch, options)
-    answer("files", found, render.authoring.files_text(found))
+    answer(found, render.authoring.files_text(found))
 
 
 @takes("to", "series", "json")
@@ -256,6 +256,6 @@ def changes(
         session, paths or (), options, since=since, until=until, is_reversed=reverse
     )
     if Given.wants_json:
-        answer("changes", None, "", diff=diff.decode("utf-8", "backslashreplace"))
+        answer(None, "", diff=diff.decode("utf-8", "backslashreplace"))
     else:
         show_diff(b"", diff)

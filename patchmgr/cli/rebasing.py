@@ -215,7 +215,7 @@ def _show_table(outcomes: Sequence[TargetOutcome], form: str, view: View) -> Non
         {"onto": one.onto, "series": [*map(render.machine.series_document, one.series)]}
         for one in outcomes
     ]
-    answer("rebase", None, text, dry_run=True, targets=value)
+    answer(None, text, dry_run=True, targets=value)
     if not Given.wants_json and not view.is_line:
         say(render.plans.after_targets(outcomes))
     end_if(any(outcome.has_conflicts for outcome in outcomes), EXIT_CONFLICTS)
@@ -276,7 +276,7 @@ def decide(
             raise UsageError("use --list on its own")
         known = services.decisions.read_decisions(session.workspace)
         value = render.recorded_conflicts.decided_value(known, ())
-        answer("decide", None, render.recorded_conflicts.decisions_text(known), **value)
+        answer(None, render.recorded_conflicts.decisions_text(known), **value)
         return
     rulings = services.decisions.RULINGS
     if patch is None or (verdict in rulings) is forget:
@@ -293,7 +293,7 @@ def decide(
         decided = commands.decide.decide(session, patch, ruling, series=series, by=by)
     value = render.recorded_conflicts.decided_value(decided.added, decided.removed)
     text = render.recorded_conflicts.decided_text(decided.added, decided.removed, view_of())
-    answer("decide", None, text, **value)
+    answer(None, text, **value)
     say_next(session)
 
 
@@ -337,9 +337,7 @@ def plan(
         found = commands.plan.make_plan(session, series, onto=onto, most=most)
     is_markdown = form == "markdown"
     plans = render.plans
-    answer(
-        "plan", found, plans.plan_markdown(found) if is_markdown else plans.plan_text(found, view)
-    )
+    answer(found, plans.plan_markdown(found) if is_markdown else plans.plan_text(found, view))
     if not Given.wants_json and not view.is_line:
         say(render.plans.after_plan(found))
     end_if(found.has_conflicts, EXIT_CONFLICTS)
@@ -365,7 +363,7 @@ def forecast(
     session, series = open_series(name)
     now = int(time.time())
     found = commands.forecast.make_forecast(session, series, watched=watch, now=now, asks=gh)
-    answer("forecast", found, render.plans.forecast_text(found, view_of()))
+    answer(found, render.plans.forecast_text(found, view_of()))
 
 
 @takes("select", "dry_run", "verbose", "quiet", "json")
@@ -413,7 +411,7 @@ def sync(
     value = render.sync.sync_value(found)
     if output is not None:
         _write(output, found, render.machine.document("sync", dry_run=Given.is_dry_run, **value))
-    answer("sync", None, render.sync.sync_text(found, view_of()), **value)
+    answer(None, render.sync.sync_text(found, view_of()), **value)
     if not Given.wants_json:
         say(*(f"warning: {warning}" for warning in found.warnings))
     end_if(found.proposal.plan.has_conflicts, EXIT_CONFLICTS)

@@ -306,7 +306,6 @@ def text_of(result: str | Iterable[str]) -> str:
 
 
 def answer(
-    command: str,
     done: Struct | None,
     text: str | Iterable[str],
     *,
@@ -320,6 +319,7 @@ def answer(
     """
     if Given.wants_json:
         marks = {} if Given.is_dry_run is None else {"dry_run": Given.is_dry_run}
+        command = Given.line.removeprefix("patchmgr ")
         show(render.machine.document(command, done, **{**marks, **more}))
     elif pages:
         show_pages(text_of(text))

@@ -94,7 +94,7 @@ def overlay(
     made = commands.overlay.make_overlay(session, named, where, out.absolute())
     text = render.applied.overlay_text(made, view)
     value = render.applied.application_value(made.application, view)
-    answer("overlay", None, text, **value, out=made.place, left=made.left)
+    answer(None, text, **value, out=made.place, left=made.left)
     end_if(made.application.has_conflicts, EXIT_CONFLICTS)
 
 
@@ -115,7 +115,7 @@ def wheel(
     bill = _bill() if sbom else None
     made = commands.wheel.make_wheel(session, named, source.absolute(), out.absolute(), bill)
     text = render.applied.wheel_text(made, view_of())
-    answer("wheel", None, text, **render.applied.wheel_value(made))
+    answer(None, text, **render.applied.wheel_value(made))
     end_if(made.place is None, EXIT_CONFLICTS)
 
 
@@ -156,7 +156,7 @@ def apply(
     text = render.applied.application_text(done, view)
     if show_conflicts and done.carried is not None:
         text = chain(text, render.conflicts.conflicts_text(done.carried.outcome))
-    answer("apply", None, text, **render.applied.application_value(done, view))
+    answer(None, text, **render.applied.application_value(done, view))
     end_if(done.has_conflicts, EXIT_CONFLICTS)
 
 
@@ -209,7 +209,7 @@ def unapply(
     else:
         done = commands.apply.unapply_from_checkout(session, named, _target(to), is_forced=force)
     if Given.wants_json:
-        answer("unapply", done, "")
+        answer(done, "")
         return
     verb = view_of().verb("Would restore", "Restored")
     say(f"{verb} {render.escape.counted(len(done.paths), 'file')} in {done.target}")
@@ -242,13 +242,12 @@ def verify(
         where = location_of(python, site, package)
         state = services.installed.verify_package(session, named, where)
         value = render.applied.state_value(state)
-        answer("verify", None, render.applied.state_text(state, view), **value)
+        answer(None, render.applied.state_text(state, view), **value)
         end_if(not state.is_sound, EXIT_FINDINGS)
         return
     found = services.checkouts.verify_checkout(session, named, _target(to))
     text = render.applied.verification_text(found, view)
     answer(
-        "verify",
         found,
         text,
         sound=found.is_sound,
@@ -305,7 +304,7 @@ def branch(
     place = None if repo is None else repo.absolute()
     wanted = commands.branch.Publication(place, branch_name, tag, mine, push, force)
     built = commands.branch.branch(session, named, wanted, left_out=reasons)
-    answer("branch", built, render.applied.built_text(built, view_of()))
+    answer(built, render.applied.built_text(built, view_of()))
 
 
 def _bill(form: str = "cyclonedx") -> Callable[[Sequence[Materials]], str]:
@@ -331,7 +330,7 @@ def _compare(session: Session, base: str, names: list[str], form: str, view: Vie
         return
     text = "\n".join(text_of(page.compared_text(one, base, view)) for one in found)
     values = [page.compared_value(one) for one in found]
-    answer("report", None, text, since={"ref": base, "commit": commit}, series=values)
+    answer(None, text, since={"ref": base, "commit": commit}, series=values)
 
 
 @takes("quiet", "json", "select")

@@ -61,7 +61,7 @@ def init(
         branch = commands.init.Branch(source, from_branch[1], upstream, form)
         done = commands.init.init_from_branch(place, branch, open_root, is_dry_run=is_dry_run)
         text = render.listings.started_text(done, view_of())
-        answer("init", None, text, **render.listings.started_value(done))
+        answer(None, text, **render.listings.started_value(done))
         return
     others = {"--upstream": upstream, f"--{form}": form, "--json": Given.wants_json}
     only_with("--from-branch REPO BRANCH", False, others)
@@ -113,7 +113,7 @@ def upstream_list() -> None:
     """
     lock = open_session().workspace.lock()
     values = [upstream for _, upstream in sorted(lock.upstreams.items())]
-    answer("upstream list", None, render.listings.upstreams_text(values), upstreams=values)
+    answer(None, render.listings.upstreams_text(values), upstreams=values)
 
 
 @takes("json")
@@ -128,7 +128,7 @@ def upstream_fetch(
     Example: patchmgr upstream fetch vllm --ref v0.24.0
     """
     fetched = commands.upstream.fetch_upstreams(open_session(), names or (), refs=ref or ())
-    answer("upstream fetch", None, render.listings.fetched_text(fetched), upstreams=fetched)
+    answer(None, render.listings.fetched_text(fetched), upstreams=fetched)
 
 
 @takes("dry_run")
@@ -160,7 +160,7 @@ def series_list() -> None:
     """
     views = commands.series.list_series(open_session())
     values = [*map(render.listings.series_value, views)]
-    answer("series list", None, render.listings.series_list_text(views), series=values)
+    answer(None, render.listings.series_list_text(views), series=values)
 
 
 @takes("json")
@@ -171,7 +171,7 @@ def series_show(name: MaybeName = None) -> None:
     """
     view = commands.series.show_series(*open_series(name))
     value = render.listings.series_value(view)
-    answer("series show", None, render.listings.series_text(view), series=value)
+    answer(None, render.listings.series_text(view), series=value)
 
 
 @takes("json")
@@ -189,7 +189,7 @@ def series_graph(
     session, series = open_series(name)
     found = commands.series.series_graph(session, series)
     draw = render.listings.graph_mermaid if form == "mermaid" else render.listings.graph_text
-    answer("series graph", None, draw(found), series=series, patches=found)
+    answer(None, draw(found), series=series, patches=found)
 
 
 @takes("verbose", "quiet", "json")
@@ -231,18 +231,18 @@ def status(
     if upstreaming:
         rows = commands.upstreaming.upstreaming(session, asks=gh)
         text = render.listings.upstreaming_text(rows, view_of())
-        answer("status", None, text, upstreaming=rows)
+        answer(None, text, upstreaming=rows)
         return
     if build_env:
         told = commands.status.build_environment(session)
-        answer("status", None, render.inspecting.build_text(told), build_env=told.variables)
+        answer(None, render.inspecting.build_text(told), build_env=told.variables)
         say(*told.notes)
         return
     if of is not None:
         known = commands.status.describe_commit(session, of, repository=repo)
         value = render.inspecting.commit_value(known)
-        answer("status", None, render.inspecting.commit_text(known), of=value)
+        answer(None, render.inspecting.commit_text(known), of=value)
         return
     found = commands.status.status(session, int(time.time()))
     value = render.listings.status_value(found)
-    answer("status", None, render.listings.status_text(found, view_of()), **value)
+    answer(None, render.listings.status_text(found, view_of()), **value)
