@@ -34,12 +34,12 @@ class Row(Struct, frozen=True):
     reason: str | None  # why the patch is hidden
 
 
-class Listing(Struct, frozen=True, rename={"rows": "patches"}):
+class Listing(Struct, frozen=True):
     """Patches of a series, in order."""
 
     series: str
     target: Path | None  # the checkout that patches are pushed to
-    rows: tuple[Row, ...]
+    patches: tuple[Row, ...]
 
 
 def listing(session: Session, options: CheckoutOptions, *, only_pushed: bool = False) -> Listing:
@@ -54,7 +54,7 @@ def listing(session: Session, options: CheckoutOptions, *, only_pushed: bool = F
 def unpushed_listing(session: Session, options: CheckoutOptions) -> Listing:
     """Return the patches of a series that are not pushed, including hidden ones."""
     found = listing(session, options)
-    rows = tuple(row for row in found.rows if row.mark in (Mark.UNPUSHED, Mark.HIDDEN))
+    rows = tuple(row for row in found.patches if row.mark in (Mark.UNPUSHED, Mark.HIDDEN))
     return Listing(found.series, found.target, rows)
 
 
@@ -78,12 +78,12 @@ def neighbor(found: Listing, given: str | None, *, step: int) -> str:
 
     Hidden patches are not counted. Raises PatchmgrError "no-patch" at an end of the series.
     """
-    top = next((row.name for row in found.rows if row.mark is Mark.TOP), None)
-    names = [row.name for row in found.rows]
+    top = next((row.name for row in found.patches if row.mark is Mark.TOP), None)
+    names = [row.name for row in found.patches]
     start = top if given is None else pick(given, names, series=found.series)
     if start is None and step <= 0:
         raise PatchmgrError("no-patch", f"no patch of {found.series} is pushed", "patchmgr push")
-    rows = [r.name for r in found.rows if r.mark is not Mark.HIDDEN or r.name == start]
+    rows = [r.name for r in found.patches if r.mark is not Mark.HIDDEN or r.name == start]
     at = (rows.index(start) if start in rows else -1) + step
     if not 0 <= at < len(rows):
         where = "before the first one" if step < 0 else "after the last one"

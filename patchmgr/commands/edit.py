@@ -25,14 +25,12 @@ from patchmgr.services.session import Session
 from patchmgr.services.work_area import refuse_needed
 from patchmgr.workspace import PRIVATE
 
-_KEYS = {"name": "patch", "is_changed": "changed"}
 
-
-class Edited(Struct, frozen=True, rename=_KEYS):
+class Edited(Struct, frozen=True, rename={"is_changed": "changed"}):
     """The result of `edit` or `rename`; `is_changed` is true if anything changed."""
 
     series: str
-    name: str
+    patch: str
     old_name: str
     subject: str
     is_changed: bool

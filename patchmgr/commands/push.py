@@ -16,16 +16,14 @@ from patchmgr.services.open_series import CheckoutOptions, OpenSeries, opened_se
 from patchmgr.services.revising import Revision, make, refuse_forced
 from patchmgr.services.session import Session
 
-_KEYS = {"came": "pushed", "went": "popped"}
 
-
-class Pushed(Struct, frozen=True, rename=_KEYS):
+class Pushed(Struct, frozen=True):
     """The result of `push`, `pop` or `goto`."""
 
     series: str
     target: Path
-    came: tuple[str, ...]  # pushed patches
-    went: tuple[str, ...]  # popped patches
+    pushed: tuple[str, ...]  # patches
+    popped: tuple[str, ...]
     top: str | None  # the new top
     failure: PatchmgrError | None = None  # why the next patch could not be pushed
     rejects: tuple[str, ...] = ()  # files with the hunks of the top patch that do not apply
@@ -86,7 +84,7 @@ def _push(opened: OpenSeries, wanted: Sequence[str]) -> Pushed:
         forced=came[-1] if rejects else None,
         rejects=rejects,
     )
-    return _made(opened, revision, came=tuple(came), failure=None if rejects else failure)
+    return _made(opened, revision, pushed=tuple(came), failure=None if rejects else failure)
 
 
 def pop(session: Session, given: str | None, options: CheckoutOptions, *, all_: bool) -> Pushed:
@@ -109,7 +107,7 @@ def _pop(opened: OpenSeries, kept: int) -> Pushed:
     if not went:
         raise PatchmgrError("no-patch", f"{opened.top} is already the top patch")
     revision = Revision(opened.names[:kept], opened.states[kept], discards=opened.options.is_forced)
-    return _made(opened, revision, went=tuple(reversed(went)))
+    return _made(opened, revision, popped=tuple(reversed(went)))
 
 
 def goto(session: Session, given: str, options: CheckoutOptions) -> Pushed:
@@ -131,16 +129,16 @@ def _made(
     opened: OpenSeries,
     revision: Revision,
     *,
-    came: tuple[str, ...] = (),
-    went: tuple[str, ...] = (),
+    pushed: tuple[str, ...] = (),
+    popped: tuple[str, ...] = (),
     failure: PatchmgrError | None = None,
 ) -> Pushed:
     target = opened.need_checkout().root
     make(opened, revision)
     order = opened.file.names()
-    end = order.index(came[-1]) if came else 0
+    end = order.index(pushed[-1]) if pushed else 0
     start = order.index(opened.top) + 1 if opened.top is not None else 0
     passed = (SkippedPatch(n, opened.hidden[n]) for n in order[start:end] if n in opened.hidden)
     top = revision.pushed[-1] if revision.pushed else None
     rejects = tuple(revision.rejects)
-    return Pushed(opened.name, target, came, went, top, failure, rejects, tuple(passed))
+    return Pushed(opened.name, target, pushed, popped, top, failure, rejects, tuple(passed))

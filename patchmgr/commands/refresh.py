@@ -53,15 +53,12 @@ class Changed(Struct, frozen=True):
     change: Sameness
 
 
-_KEYS = {"sameness": "change", "is_rewritten": "rewritten"}
-
-
-class Refreshed(Struct, frozen=True, rename=_KEYS):
+class Refreshed(Struct, frozen=True, rename={"is_rewritten": "rewritten"}):
     """The result of `refresh`."""
 
     series: str
     patch: str
-    sameness: Sameness  # how much the patch changed
+    change: Sameness  # how much the patch changed
     paths: tuple[str, ...]  # files whose edits went into the patch
     others: tuple[Changed, ...]  # later patches in which line numbers or context changed
     untracked: tuple[str, ...]  # edited files that were left out because git does not track them

@@ -87,12 +87,12 @@ class Touched(Struct, frozen=True, rename={"is_edited": "edited"}):
     is_edited: bool
 
 
-class PatchFiles(Struct, frozen=True, rename={"rows": "files"}):
+class PatchFiles(Struct, frozen=True):
     """The files of one patch: those in its diff, then other files with unrefreshed edits."""
 
     series: str
     patch: str
-    rows: tuple[Touched, ...]
+    files: tuple[Touched, ...]
 
 
 def files_of(session: Session, given: str | None, options: CheckoutOptions) -> PatchFiles:

@@ -38,8 +38,8 @@ _MOST = 10
 def pushed_text(done: Pushed, view: View) -> Iterator[str]:
     """Yield one line per patch that was pushed or popped, and the name of the new top patch."""
     push, pop = view.verb("Would push", "Pushed"), view.verb("Would pop", "Popped")
-    yield from (f"{pop} {clean(name)}" for name in done.went)
-    yield from (f"{push} {clean(name)}" for name in done.came)
+    yield from (f"{pop} {clean(name)}" for name in done.popped)
+    yield from (f"{push} {clean(name)}" for name in done.pushed)
     yield from (f"  left out {clean(one.name)}: {clean(one.reason)}" for one in done.hidden)
     yield from (f"  rejected hunks are in {clean(path)}" for path in done.rejects)
     if done.failure is not None:
@@ -50,12 +50,12 @@ def pushed_text(done: Pushed, view: View) -> Iterator[str]:
 def refreshed_text(done: Refreshed, view: View) -> Iterator[str]:
     """Yield the result of `refresh`: what changed in the patch, and which files were left out."""
     verb = view.verb("Would refresh", "Refreshed")
-    if done.sameness is not Sameness.IDENTICAL:
-        yield f"{verb} {clean(done.patch)}: {_HOW[done.sameness]}"
+    if done.change is not Sameness.IDENTICAL:
+        yield f"{verb} {clean(done.patch)}: {_HOW[done.change]}"
     elif done.is_rewritten:
         yield f"{verb} {clean(done.patch)}: different form, same change"
     else:
-        yield f"{clean(done.patch)}: {_HOW[done.sameness]}"
+        yield f"{clean(done.patch)}: {_HOW[done.change]}"
     yield from (f"  {clean(path)}" for path in done.paths)
     yield from (f"  later patch {clean(one.name)}: {_HOW[one.change]}" for one in done.others)
     yield from _untracked(done.untracked)
@@ -88,11 +88,11 @@ def distributed_text(done: Distributed, view: View) -> Iterator[str]:
 def revised_text(done: Revised, view: View) -> Iterator[str]:
     """Yield the names of the dropped and rewritten patches, then all patches in series order."""
     drop, rewrite = view.verb("Would drop", "Dropped"), view.verb("Would rewrite", "Rewrote")
-    yield from (f"{drop} {clean(name)}" for name in done.gone)
+    yield from (f"{drop} {clean(name)}" for name in done.dropped)
     yield from (f"{rewrite} {clean(name)}" for name in done.rewritten)
     pushed = set(done.pushed)
     top = done.pushed[-1] if done.pushed else None
-    for number, name in enumerate(done.order, 1):
+    for number, name in enumerate(done.patches, 1):
         mark = ">" if name == top else "+" if name in pushed else " "
         yield f"{mark} {number:3} {clean(name)}"
 
@@ -106,19 +106,19 @@ def moved_text(done: Moved, view: View) -> Iterator[str]:
 def edited_header_text(done: Edited, view: View) -> Iterator[str]:
     """Yield the result of `edit` or `rename`: the new subject or name, or that nothing changed."""
     if not done.is_changed:
-        yield f"{clean(done.name)} is unchanged"
+        yield f"{clean(done.patch)} is unchanged"
         return
-    if done.name != done.old_name:
+    if done.patch != done.old_name:
         verb = view.verb("Would rename", "Renamed")
-        yield f"{verb} {clean(done.old_name)} to {clean(done.name)}"
+        yield f"{verb} {clean(done.old_name)} to {clean(done.patch)}"
         return
     verb = view.verb("Would edit", "Edited")
-    yield f"{verb} {clean(done.name)}: {clean(done.subject)}"
+    yield f"{verb} {clean(done.patch)}: {clean(done.subject)}"
 
 
 def listing_text(found: Listing) -> Iterator[str]:
     """Yield one line per patch, with StGit's mark (`+`, `>`, `-` or `!`) before the name."""
-    for row in found.rows:
+    for row in found.patches:
         guards = f"  {clean(' '.join(row.guards))}" if row.guards else ""
         why = f"  ({clean(row.reason)})" if row.reason else ""
         yield f"{row.mark.value} {clean(row.name)}{guards}{why}"
@@ -175,7 +175,7 @@ def guards_value(found: Guarded) -> list[dict[str, Any]]:
 
 def files_text(found: PatchFiles) -> Iterator[str]:
     """Yield one line per file of a patch, with `+`, `~` or `-` before the path."""
-    for row in found.rows:
+    for row in found.files:
         edited = "  (edited)" if row.is_edited else ""
         yield f"{row.sign.value} {clean(row.path)}{edited}"
 

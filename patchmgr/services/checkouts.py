@@ -36,10 +36,7 @@ _Kind = TypeVar("_Kind", bound=Target)
 NO_DIFF = hashlib.sha256(b"").hexdigest()
 
 
-_KEYS = {"is_applied": "applied", "is_current": "current"}
-
-
-class Verification(Struct, frozen=True, rename=_KEYS):
+class Verification(Struct, frozen=True, rename={"is_applied": "applied", "is_current": "current"}):
     """The result of `verify` for a checkout or a package."""
 
     series: str

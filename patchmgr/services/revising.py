@@ -413,17 +413,14 @@ def revise(
     return revised(opened, Revision(tuple(pushed), states[len(pushed)], files, file))
 
 
-_KEYS = {"order": "patches", "gone": "dropped"}
-
-
-class Revised(Struct, frozen=True, rename=_KEYS):
+class Revised(Struct, frozen=True):
     """The result of a revision; each field lists names of patches."""
 
     series: str
-    order: tuple[str, ...]  # the new order of the series
+    patches: tuple[str, ...]  # the new order of the series
     pushed: tuple[str, ...]
     rewritten: tuple[str, ...]
-    gone: tuple[str, ...] = ()  # deleted patches
+    dropped: tuple[str, ...] = ()
 
 
 def revised(opened: OpenSeries, revision: Revision) -> Revised:
