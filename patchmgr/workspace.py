@@ -168,13 +168,9 @@ class Workspace:
 
     def names_beside(self, series: str, source: str | None = None) -> dict[str, str]:
         """Map each patch of the stack's other series, except those of `source`, to its series."""
-        records = self.lock().series
-
-        def below(name: str) -> tuple[str, ...]:
-            on = records[name].on
-            return () if on is None else (on, *below(on))
-
-        others = {*below(series), *(name for name in records if series in below(name))} - {source}
+        lock = self.lock()
+        upper = (name for name in lock.series if series in lock.below(name))
+        others = {*lock.below(series), *upper} - {source}
         return {name: other for other in others for name in self.series_file(other).names()}
 
     def require_free(self, series: str, name: str, *, source: str | None = None) -> None:

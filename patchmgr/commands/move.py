@@ -113,8 +113,7 @@ def _check_not_pushed(session: Session, name: str, source: str, above: str) -> N
 def _beside(session: Session, into: str) -> str:
     """Return the one series directly above or below `into`, or raise a "usage" error."""
     record = session.workspace.series_record(into)
-    every = session.workspace.lock().series.values()
-    beside = [upper.name for upper in every if upper.on == into]
+    beside = session.workspace.lock().above(into)
     beside += [record.on] if record.on is not None else []
     if len(beside) != 1:
         hint = f"series directly above or below {into}: {', '.join(beside) or 'none'}"

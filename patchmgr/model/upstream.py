@@ -79,3 +79,12 @@ class Lock(Struct, frozen=True):
 
     upstreams: Mapping[str, Upstream] = field(default_factory=dict)
     series: Mapping[str, SeriesRecord] = field(default_factory=dict)
+
+    def below(self, name: str) -> tuple[str, ...]:
+        """Return the names of the series that a series is based on, the nearest first."""
+        on = self.series[name].on
+        return () if on is None else (on, *self.below(on))
+
+    def above(self, name: str) -> list[str]:
+        """Return the names of the series that are based directly on a series, sorted."""
+        return sorted(upper for upper, record in self.series.items() if record.on == name)

@@ -10,7 +10,6 @@ from patchmgr.errors import PatchmgrError, UsageError
 from patchmgr.formats.shown import shown
 from patchmgr.model.plan import PLAN_FORMAT, Plan, PlanStep
 from patchmgr.services.checkouts import series_digest
-from patchmgr.services.series import lowest
 from patchmgr.services.session import Session
 from patchmgr.workspace import PRIVATE, Workspace
 
@@ -43,7 +42,7 @@ def planned_state(
     named = _STEP.fullmatch(onto)
     if named is None:
         return onto
-    first = lowest(session.workspace.lock().series, series[0])
+    first = (series[0], *session.workspace.lock().below(series[0]))[-1]
     plan = session.workspace.kept(f"{FOLDER}/{first}.json", Plan)
     if plan is None or plan.format != PLAN_FORMAT:
         hint = f"make a plan with: patchmgr plan {first} --onto REF"

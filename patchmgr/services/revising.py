@@ -94,12 +94,11 @@ def _name_stacked(opened: OpenSeries, revision: Revision) -> None:
     new = [raw for raw in revision.raws.values() if raw is not None and b"\ndiff --git " in raw]
     if len(old) == len(new) and all(any(raw.endswith(diff) for raw in new) for diff in old):
         return
-    for name, record in opened.session.workspace.lock().series.items():
-        if record.on == opened.name:
-            opened.session.say(
-                f"{name} is based on {opened.name}. To see whether its patches still apply:"
-                f" patchmgr check {name}"
-            )
+    for name in opened.session.workspace.lock().above(opened.name):
+        opened.session.say(
+            f"{name} is based on {opened.name}. To see whether its patches still apply:"
+            f" patchmgr check {name}"
+        )
 
 
 def _series_file(opened: OpenSeries, revision: Revision) -> SeriesFile:

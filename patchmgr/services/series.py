@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 
 from msgspec import Struct
 
@@ -12,7 +12,7 @@ from patchmgr.formats.shown import shown
 from patchmgr.model.patch import Author, Patch
 from patchmgr.model.series import SeriesFile
 from patchmgr.model.snapshot import GITLINK
-from patchmgr.model.upstream import Resolved, SeriesRecord
+from patchmgr.model.upstream import Lock, Resolved, SeriesRecord
 from patchmgr.plumbing.objects import StoredTree
 from patchmgr.plumbing.upstream_kinds import OpenUpstream
 from patchmgr.services.session import Session, nobody, require_pin
@@ -42,39 +42,29 @@ def needed_blobs(trees: Sequence[StoredTree], paths: Sequence[str]) -> list[str]
     return list(dict.fromkeys(e.blob for e in entries if e is not None and e.mode != GITLINK))
 
 
-Records = Mapping[str, SeriesRecord]
-
-
 def whole_stacks(session: Session, names: Sequence[str]) -> tuple[tuple[str, ...], ...]:
     """Return the stacks of the named series, or all stacks, each from the lowest series up.
 
     Raises PatchmgrError "usage" without any series, and "unknown-series" for an unknown name.
     """
-    series = session.workspace.lock().series
-    if not series:
+    lock = session.workspace.lock()
+    if not lock.series:
         hint = "to make one: patchmgr series new NAME --upstream UPSTREAM"
         raise UsageError("this workspace has no series yet", hint)
     for name in names:
         session.workspace.series_record(name)
-    chosen = tuple(dict.fromkeys(names)) or tuple(sorted(series))
-    roots = dict.fromkeys(lowest(series, name) for name in chosen)
-    stacks = tuple(standing_on(series, root) for root in roots)
+    chosen = tuple(dict.fromkeys(names)) or tuple(sorted(lock.series))
+    roots = dict.fromkeys((name, *lock.below(name))[-1] for name in chosen)
+    stacks = tuple(_standing_on(lock, root) for root in roots)
     more = [name for stack in stacks for name in stack if name not in chosen]
     if more:
         session.say(f"Also included, as part of the same stack: {', '.join(more)}")
     return stacks
 
 
-def lowest(series: Records, name: str) -> str:
-    """Return the name of the lowest series in the stack of a series."""
-    on = series[name].on
-    return name if on is None else lowest(series, on)
-
-
-def standing_on(series: Records, name: str) -> tuple[str, ...]:
+def _standing_on(lock: Lock, name: str) -> tuple[str, ...]:
     """Return a series and all series above it in the stack, lowest first."""
-    above = sorted(upper for upper, record in series.items() if record.on == name)
-    return (name, *(more for upper in above for more in standing_on(series, upper)))
+    return (name, *(more for upper in lock.above(name) for more in _standing_on(lock, upper)))
 
 
 def whole_series(session: Session, record: SeriesRecord) -> tuple[tuple[Patch, ...], SeriesFile]:
