@@ -146,47 +146,38 @@ def _with_commit(item: Undecided, before: Decision | None) -> Undecided:
 
 
 def _decision(session: Session, item: Undecided, ruling: Ruling, by: str) -> Decision:
-    commit, subject, pull = _named(session, item, by)
-    return Decision(
-        item.series,
-        item.patch,
-        ruling,
-        item.change,
-        item.passages,
-        by=by,
-        commit=commit,
-        subject=shown(subject),
-        pull=pull,
-    )
-
-
-def _named(session: Session, item: Undecided, by: str) -> tuple[str | None, str, int | None]:
-    """Return (commit, subject, pull request) of what `by` names, or else of the item itself."""
-    number, commit = _read(by)
+    """Return a decision that cites what `by` names, or else what the rebase found."""
+    number, name = _read(by)
+    commit, subject = item.commit, item.subject
     if number is not None:
-        return _by_pull(session, item, number)
-    if commit is not None:
-        return _by_commit(session, item, commit)
-    return item.commit, item.subject, pull_number(item.subject)
+        commit, subject = _of_pull(session, item, number)
+    elif name is not None:
+        commit, subject = _of_commit(session, item, name)
+    pull = pull_number(subject) if number is None else number
+    return Decision(
+        item.series, item.patch, ruling, item.change, item.passages, by=by, commit=commit,
+        subject=shown(subject), pull=pull,
+    )  # fmt: skip
 
 
-def _by_pull(session: Session, item: Undecided, number: int) -> tuple[str | None, str, int | None]:
-    """Return (commit, subject, `number`) for a pull request."""
+def _of_pull(session: Session, item: Undecided, number: int) -> tuple[str | None, str]:
+    """Return the upstream commit of a pull request, and its subject."""
     record = session.workspace.series_record(item.series)
     upstream = session.upstream_of(record)
     # releases only: the commit and subject are those that the rebase found
     if not upstream.has_history:
-        return item.commit, item.subject, number
+        return item.commit, item.subject
     found = commit_of_pull(upstream.store, record.pin.commit, item.onto, number)
     if found is None:
         raise UsageError(
             f"no commit from {record.pin.ref} to {item.onto[:12]} mentions pull request {number}",
             "name the upstream commit, or give the reason in words: --by TEXT",
         )
-    return *found, number
+    return found
 
 
-def _by_commit(session: Session, item: Undecided, name: str) -> tuple[str | None, str, int | None]:
+def _of_commit(session: Session, item: Undecided, name: str) -> tuple[str | None, str]:
+    """Return the full id of an upstream commit, and its subject."""
     upstream = session.upstream_of(session.workspace.series_record(item.series))
     commit = upstream.reader.commit(name)
     if commit is None:
@@ -195,5 +186,4 @@ def _by_commit(session: Session, item: Undecided, name: str) -> tuple[str | None
             f"upstream has no commit {name}",
             "name another commit, or give the reason in words: --by TEXT",
         )
-    subject = subject_of(upstream.reader, commit)
-    return commit, subject, pull_number(subject)
+    return commit, subject_of(upstream.reader, commit)
