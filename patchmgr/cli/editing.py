@@ -190,16 +190,12 @@ def show_(
     """
     never_with("--edits", edits, {"--header": header})
     session, options = open_checkout_series()
-    if edits:
-        found, files = commands.show.shown_edits(session, patch, options)
-        value = render.authoring.patch_value(found, files)
-        answer(None, render.authoring.edits_text(found, files), **value)
-        return
-    found = commands.show.shown_patch(session, patch, options)
-    if Given.wants_json:
-        answer(None, "", **render.authoring.patch_value(found))
-        return
-    show_diff(found.header, b"" if header else found.raw.removeprefix(found.header))
+    found, files = commands.show.show(session, patch, options, edits=edits)
+    if edits or Given.wants_json:
+        text = render.authoring.edits_text(found, files or ())
+        answer(None, text, **render.authoring.patch_value(found, files))
+    else:
+        show_diff(found.header, b"" if header else found.raw.removeprefix(found.header))
 
 
 Count = Annotated[int, option("-n N", "The number of operations.", min=1)]

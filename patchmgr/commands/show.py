@@ -29,18 +29,14 @@ from patchmgr.services.revising import chain_of, diffs_of
 from patchmgr.services.session import Session
 
 
-def shown_patch(session: Session, given: str | None, options: CheckoutOptions) -> Patch:
-    """Return a patch of a series, by default the top."""
-    with opened_series(session, options, only_reads=True, at_any_place=True) as opened:
-        return opened.by_name[opened.pick_or_top(given)]
-
-
-def shown_edits(
-    session: Session, given: str | None, options: CheckoutOptions
-) -> tuple[Patch, tuple[FileEdits, ...]]:
-    """Return a patch of a series (by default the top), and its edits to each file."""
+def show(
+    session: Session, given: str | None, options: CheckoutOptions, *, edits: bool
+) -> tuple[Patch, tuple[FileEdits, ...] | None]:
+    """Return a patch of a series (by default the top), and with `edits`, its edits to each file."""
     with opened_series(session, options, only_reads=True, at_any_place=True) as opened:
         patch = opened.by_name[opened.pick_or_top(given)]
+        if not edits:
+            return patch, None
         chain = chain_of(opened)
         before = opened.ground.overlay(chain.states[chain.position(patch.name)])
         with closing(StructureApart(answers=Answers())) as structure:
