@@ -83,11 +83,9 @@ def show_(
         value: dict[str, Any] = {"conflicts": [], "findings": listed}
     else:
         found = commands.conflicts.show_conflict(session, name)
-        order = services.work_orders.work_order(session, found[0].id, found[0])
-        patches = commands.conflicts.patches_waiting(session, found[0])
-        edits = commands.conflicts.edits_in(found)
-        text = render.recorded_conflicts.conflict_text(found, patches, edits)
-        value = render.recorded_conflicts.conflict_value(found, patches, edits)
+        order = services.work_orders.work_order(session, found.recorded[0].id, found.recorded[0])
+        text = render.recorded_conflicts.conflict_text(found)
+        value = render.recorded_conflicts.conflict_value(found)
     only_with("a rebase in progress", order, {"--format markdown": format_ == "markdown"})
     if order is not None:
         if not full:

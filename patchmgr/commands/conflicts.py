@@ -58,17 +58,22 @@ def _listed(memory: Memory, name: str) -> Listed:
     return Listed(name, recorded, "" if recorded is not None else "has no meta.toml")
 
 
-def show_conflict(session: Session, name: str) -> tuple[Recorded, ...]:
-    """Return the conflict whose id starts with `name`, and then its regions if it has several."""
+class ShownConflict(Struct, frozen=True):
+    """A conflict, then its regions if it has several; and what concerns them."""
+
+    recorded: tuple[Recorded, ...]
+    patches: tuple[Patch, ...] = ()  # patches of the rebase in progress that have the conflict
+    edits: tuple[SideEdits, ...] = ()  # for each of `recorded`
+
+
+def show_conflict(session: Session, name: str) -> ShownConflict:
+    """Return the conflict whose id starts with `name`, with all that is known about it."""
     memory = Memory(session.workspace)
     found = require(memory, name)
-    return (found, *_parts(memory, found))
-
-
-def edits_in(found: Sequence[Recorded]) -> list[SideEdits]:
-    """Return, for each of the given conflicts, the edits that its two sides make."""
+    recorded = (found, *_parts(memory, found))
     with closing(StructureApart(answers=Answers())) as structure:
-        return [_edits_in(one, structure) for one in found]
+        edits = tuple(_edits_in(one, structure) for one in recorded)
+    return ShownConflict(recorded, tuple(_patches_waiting(memory, found)), edits)
 
 
 def _edits_in(recorded: Recorded, structure: StructureApart) -> SideEdits:
@@ -89,16 +94,12 @@ def is_resolved(memory: Memory, name: str) -> bool:
     return all(one is not None and one.resolution is not None for one in known)
 
 
-def patches_waiting(session: Session, found: Recorded) -> tuple[Patch, ...]:
-    """Return the patches of the rebase in progress that have this conflict, or a region of it."""
-    items = waiting_with(Memory(session.workspace), found)
-    waiting = dict.fromkeys((item.series, item.patch) for item in items)
-    return tuple(
-        patch
-        for series in dict.fromkeys(series for series, _ in waiting)
-        for patch in session.workspace.patches(series)
-        if (series, patch.name) in waiting
-    )
+def _patches_waiting(memory: Memory, found: Recorded) -> Iterator[Patch]:
+    """Yield the patches of the rebase in progress that have this conflict, or a region of it."""
+    waiting = {(item.series, item.patch): None for item in waiting_with(memory, found)}
+    for series in dict.fromkeys(series for series, _ in waiting):
+        patches = memory.workspace.patches(series)
+        yield from (patch for patch in patches if (series, patch.name) in waiting)
 
 
 def resolve_conflict(session: Session, name: str, file: Path) -> tuple[Recorded, ...]:

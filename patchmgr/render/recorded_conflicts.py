@@ -17,7 +17,7 @@ from patchmgr.render.rebase import content_lines, header_lines
 from patchmgr.render.view import View
 
 if TYPE_CHECKING:
-    from patchmgr.commands.conflicts import Listed, SideEdits
+    from patchmgr.commands.conflicts import Listed, ShownConflict, SideEdits
     from patchmgr.commands.merge_driver import DriverChange
     from patchmgr.commands.merge_file import MergedFile
     from patchmgr.commands.mergetool import ToolResult
@@ -86,16 +86,11 @@ def _about(recorded: Recorded) -> str:
     return "  ".join(word for word in words if word)
 
 
-def conflict_text(
-    recorded: Sequence[Recorded], patches: Sequence[Patch], edits: Sequence[SideEdits]
-) -> Iterator[str]:
-    """Yield the patches' reasons, then the conflict and each of its parts, with git's markers.
-
-    `edits` says in words what each side changed, in the conflict and in each part.
-    """
-    for patch in patches:
+def conflict_text(found: ShownConflict) -> Iterator[str]:
+    """Yield the patches' reasons, then the conflict and each of its parts, with git's markers."""
+    for patch in found.patches:
         yield from _asking(patch)
-    for number, told in enumerate(zip_longest(recorded, edits[: len(recorded)])):
+    for number, told in enumerate(zip_longest(found.recorded, found.edits)):
         yield from [""] * bool(number)
         yield from _lines(*told)
 
@@ -227,20 +222,15 @@ def listed_value(one: Listed) -> dict[str, Any]:
     return recorded_value(one.recorded)
 
 
-def conflict_value(
-    recorded: Sequence[Recorded], patches: Sequence[Patch], edits: Sequence[SideEdits]
-) -> dict[str, Any]:
-    """Return a conflict and its parts as JSON data.
-
-    `edits` says in words what each side changed, in the conflict and in each part.
-    """
+def conflict_value(found: ShownConflict) -> dict[str, Any]:
+    """Return a conflict and its parts as JSON data."""
     conflict, *parts = (
-        {**whole_value(one), "edits": fields(does, "ours", "theirs")}
-        for one, does in zip(recorded, edits, strict=True)
+        {**whole_value(one), "edits": edits}
+        for one, edits in zip(found.recorded, found.edits, strict=True)
     )
     waiting = [
         {"name": p.name, "description": p.description, "drop_when": p.says("Drop-When")}
-        for p in patches
+        for p in found.patches
     ]
     return {"conflict": conflict, "parts": parts, "patches": waiting}
 

@@ -1,7 +1,7 @@
 """Conflicts on record, for a terminal."""
 
 from patchmgr.cli.root import text_of
-from patchmgr.commands.conflicts import Listed, SideEdits
+from patchmgr.commands.conflicts import Listed, ShownConflict, SideEdits
 from patchmgr.model.recorded_conflict import Origin, Recalled, Recorded, RecordKind, Resolution
 from patchmgr.render.recorded_conflicts import (
     LONGEST,
@@ -25,7 +25,7 @@ def solved(content: bytes | None, recorded: Recorded = REGION) -> Recorded:
 
 
 def test_a_conflict_is_shown_in_markers_with_what_became_of_it() -> None:
-    assert text_of(conflict_text([solved(b"o\nx\n")], (), ())) == (
+    assert text_of(conflict_text(ShownConflict((solved(b"o\nx\n"),)))) == (
         f"aaaaaaaaaaaa  solved  by learn {'0' * 40}\n"
         "<<<<<<< ours\no\n||||||| base\nb\n=======\nt\n>>>>>>> theirs\n"
         "--- ours\n+++ resolution\n@@ -1 +1,2 @@\n o\n+x\n"
@@ -51,7 +51,7 @@ def test_a_resolution_is_shown_as_a_diff(recorded: Recorded, expected: list[str]
 
 def test_no_side_is_too_long_or_binary_for_a_terminal() -> None:
     sides = (None, b"\0" * 9, b"x\n" * (LONGEST + 1))
-    shown = conflict_text([Recorded("a" * 12, RecordKind.FILE, *sides)], (), ())
+    shown = conflict_text(ShownConflict((Recorded("a" * 12, RecordKind.FILE, *sides),)))
     lines = text_of(shown).splitlines()
     assert lines[1:5] == [
         "<<<<<<< ours",
@@ -64,7 +64,7 @@ def test_no_side_is_too_long_or_binary_for_a_terminal() -> None:
 
 def test_the_edits_of_both_sides_are_told_and_no_more_than_a_dozen() -> None:
     edits = SideEdits(("add `\x1b[2J`",), tuple(f"add `{n}`" for n in range(14)))
-    lines = text_of(conflict_text([REGION], (), [edits])).splitlines()
+    lines = text_of(conflict_text(ShownConflict((REGION,), (), (edits,)))).splitlines()
     assert lines[1:3] == ["  ours: add `\\u001b[2J`", "  theirs: add `0`"]
     assert lines[13:15] == ["  theirs: add `11`", "  theirs: 2 more edits"]
 
