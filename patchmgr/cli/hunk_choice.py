@@ -9,8 +9,6 @@ from patchmgr import render
 from patchmgr.cli.root import say, say_raw, wants_color
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from patchmgr.engines.text.hunk_choice import Chooser, Offer
 
 _HELP = (
@@ -50,10 +48,7 @@ def chooser(into: str) -> Chooser:
                 if name in f"{keys}?":
                     say(f"{name} - {words.format(into)}")
 
-    def asking(offers: Sequence[Offer]) -> Sequence[Offer]:
-        return choose(offers, ask)
-
-    return asking
+    return lambda offers: choose(offers, ask)
 
 
 def _painted(line: str) -> str:

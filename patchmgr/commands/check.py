@@ -40,12 +40,13 @@ from patchmgr.plumbing.clones import Clone, open_clone
 from patchmgr.plumbing.diffs import importing_files
 from patchmgr.plumbing.durable import writes
 from patchmgr.plumbing.objects import ObjectReader, StoredTree
+from patchmgr.plumbing.outputs import make_folder
 from patchmgr.plumbing.plain_files import refuse_links
 from patchmgr.plumbing.programs import TIMED_OUT, ThrowAway, whole_tree
 from patchmgr.plumbing.work_tree import WorkFile, WorkTree
 from patchmgr.services.checkouts import series_digest
 from patchmgr.services.load import SeriesAtPin, series_at_pin
-from patchmgr.services.published import FOLDER, check_folder, keep_checked
+from patchmgr.services.published import FOLDER, keep_checked
 from patchmgr.services.series import touched_paths
 from patchmgr.services.session import Fetching, Session
 
@@ -120,12 +121,12 @@ class Runner(Struct, frozen=True):
 
     def gate(self, command: CheckCommand) -> GateResult:
         """Return the result of a command on the head; if it fails, with the first bad patch."""
-        name = f"{self.series}-{command.name}.log"
-        refuse_links(self.session.workspace.root, f"{FOLDER}/{name}")
-        log = check_folder(self.session.workspace) / name
-        with writes(f"{FOLDER}/{name}"):
+        told_log, root = f"{FOLDER}/{self.series}-{command.name}.log", self.session.workspace.root
+        refuse_links(root, told_log)
+        make_folder(root / FOLDER)
+        log = root / told_log
+        with writes(told_log):
             log.write_bytes(b"")
-        told_log = f"{FOLDER}/{name}"
         last = len(self.states) - 1
         code, seconds = self._run(command, last, log)
         if code == 0:

@@ -24,7 +24,6 @@ from patchmgr.model.upstream import SeriesRecord
 from patchmgr.plumbing.clones import find_git_dir
 from patchmgr.plumbing.diffs import commit_diffs
 from patchmgr.plumbing.objects import ObjectReader
-from patchmgr.plumbing.outputs import make_folder
 from patchmgr.plumbing.scratch_repository import Scratch
 from patchmgr.render.escape import counted
 from patchmgr.services.checkouts import series_digest
@@ -241,13 +240,6 @@ class KeptCheck(Struct, frozen=True):
     digest: str
     head: str | None
     gates: tuple[GateLine, ...]
-
-
-def check_folder(workspace: Workspace) -> Path:
-    """Return the folder for the results and logs of checks, after creating it if necessary."""
-    folder = workspace.root / FOLDER
-    make_folder(folder)
-    return folder
 
 
 def keep_checked(workspace: Workspace, checked: Checked, digest: str) -> None:
