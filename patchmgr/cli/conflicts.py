@@ -52,7 +52,7 @@ def list_() -> None:
     values = [render.recorded_conflicts.listed_value(one) for one in listed]
     text = render.recorded_conflicts.conflicts_text(listed, findings, view_of())
     text = chain(text, render.conflicts.sources_text(sources))
-    answer(None, text, conflicts=values, findings=findings, pulled=sources)
+    answer({"conflicts": values, "findings": findings, "pulled": sources}, text)
 
 
 @takes("json")
@@ -95,7 +95,7 @@ def show_(
         else:
             text = chain(text, render.work_order.order_text(order))
         value["work_order"] = render.work_order.order_value(order)
-    answer(None, text, pages=True, **{"work_order": None, **value})
+    answer({"work_order": None, **value}, text, pages=True)
 
 
 @takes("dry_run", "json")
@@ -117,9 +117,10 @@ def conflicts_resolve(
 
 
 def _tell_solved(session: Session, solved: Sequence[Recorded]) -> None:
-    values = [render.recorded_conflicts.whole_value(one) for one in solved]
-    text = render.recorded_conflicts.solved_text(solved, view_of())
-    answer(None, text, recorded=values)
+    answer(
+        {"recorded": [render.recorded_conflicts.whole_value(one) for one in solved]},
+        render.recorded_conflicts.solved_text(solved, view_of()),
+    )
     say_next(session)
 
 
@@ -172,14 +173,13 @@ def propose(
             session, name, given, by=by, because=because
         )
         solved = render.recorded_conflicts.solved_text(made, view_of())
-        told = chain(render.work_order.proposed_text(proposed), solved)
         recorded = [render.recorded_conflicts.whole_value(one) for one in made]
+        told = chain(render.work_order.proposed_text(proposed), solved)
         answer(proposed, told, recorded=recorded)
         say_next(session)
         return
     proposed = commands.propose.propose(session, name, given, by=by, runs=run)
-    text = render.work_order.proposed_text(proposed)
-    answer(proposed, text, recorded=[])
+    answer(proposed, render.work_order.proposed_text(proposed), recorded=[])
     end_if(not proposed.has_passed, EXIT_FINDINGS)
 
 
@@ -208,8 +208,7 @@ def accept(
         if side is not None:
             raise UsageError("--because TEXT is for findings, and a finding has no sides")
         accepted = services.decisions.accept_finding(session, name, because=because)
-        text = render.recorded_conflicts.accepted_text(accepted, view_of())
-        answer(None, text, accepted=accepted)
+        answer({"accepted": accepted}, render.recorded_conflicts.accepted_text(accepted, view_of()))
         say_next(session)
         return
     if side == "proposed":
@@ -237,8 +236,7 @@ def forget(name: Id) -> None:
     if is_finding:
         run = services.decisions.forget_finding
     names = run(session, name)
-    text = render.recorded_conflicts.forgotten_text(names, view_of())
-    answer(None, text, forgotten=names)
+    answer({"forgotten": names}, render.recorded_conflicts.forgotten_text(names, view_of()))
 
 
 @takes("dry_run", "json")
@@ -259,9 +257,10 @@ def learn(
     """
     session = open_session()
     learned = services.learning.learn_from(session, git.absolute(), merge, was=was)
-    text = render.recorded_conflicts.learned_text(learned, view_of())
-    files = render.recorded_conflicts.learned_value(learned)
-    answer(None, text, merges=learned.merges, files=files)
+    answer(
+        {"merges": learned.merges, "files": render.recorded_conflicts.learned_value(learned)},
+        render.recorded_conflicts.learned_text(learned, view_of()),
+    )
 
 
 Where = Annotated[str, argument("URL|PATH", "A git repository.")]

@@ -192,8 +192,10 @@ def show_(
     session, options = open_checkout_series()
     found, files = commands.show.show(session, patch, options, edits=edits)
     if edits or Given.wants_json:
-        text = render.authoring.edits_text(found, files or ())
-        answer(None, text, **render.authoring.patch_value(found, files))
+        answer(
+            render.authoring.patch_value(found, files),
+            render.authoring.edits_text(found, files or ()),
+        )
     else:
         show_diff(found.header, b"" if header else found.raw.removeprefix(found.header))
 
@@ -221,7 +223,7 @@ def log(
     else:
         found = found if most is None else found.newest(most)
         text = render.authoring.log_text(found.newest(20) if most is None else found)
-    answer(None, text, operations=render.authoring.log_value(found))
+    answer({"operations": render.authoring.log_value(found)}, text)
 
 
 @takes("dry_run", "json")
@@ -239,8 +241,7 @@ def undo(
     never_with("--to", to is not None, {"-n": count != 1})
     session, _ = open_checkout_series()
     done = commands.undo.undo(session, count=count, to=to)
-    text = render.authoring.turn_text(done, view_of())
-    answer(None, text, **render.authoring.turn_value(done))
+    answer(render.authoring.turn_value(done), render.authoring.turn_text(done, view_of()))
 
 
 @takes("dry_run", "json")
@@ -251,8 +252,7 @@ def redo(count: Count = 1) -> None:
     """
     session, _ = open_checkout_series()
     done = commands.undo.redo(session, count=count)
-    text = render.authoring.turn_text(done, view_of())
-    answer(None, text, **render.authoring.turn_value(done))
+    answer(render.authoring.turn_value(done), render.authoring.turn_text(done, view_of()))
 
 
 @takes("series", "dry_run", "json")
@@ -275,6 +275,7 @@ def guard(
         raise UsageError("give either guards (+sym or -sym) or --none")
     else:
         found = commands.series.set_guards(session, name, patch, guards or ())
-    values = render.authoring.guards_value(found)
-    text = render.authoring.guards_text(found)
-    answer(None, text, series=found.series, patches=values)
+    answer(
+        {"series": found.series, "patches": render.authoring.guards_value(found)},
+        render.authoring.guards_text(found),
+    )

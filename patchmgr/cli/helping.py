@@ -220,7 +220,7 @@ def help_(
     if not topic:
         every = commands.help.topics()
         values = [{"name": one.name, "about": one.about} for one in every]
-        answer(None, render.manual.topics_text(every), topics=values)
+        answer({"topics": values}, render.manual.topics_text(every))
         return
     known = {
         " ".join(words[1:]): (command, words) for command, words in render.manual.walk(_root())
@@ -231,7 +231,7 @@ def help_(
             show(render.manual.skill_text(found))
             return
         value = {"name": found.name, "about": found.about, "text": found.text}
-        answer(None, render.manual.topic_text(found), topic=value)
+        answer({"topic": value}, render.manual.topic_text(found))
         return
     if Given.wants_json or skill:
         raise UsageError("--json and --skill need a topic; for a command, use --help")

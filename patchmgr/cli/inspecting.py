@@ -85,7 +85,7 @@ def check(
     is_sound = all(checked.is_sound for checked in results)
     text = chain.from_iterable(render.checks.checked_text(checked, view) for checked in results)
     values = [*map(render.checks.checked_value, results)]
-    answer(None, text, sound=is_sound, series=values)
+    answer({"sound": is_sound, "series": values}, text)
     if not (is_sound or Given.wants_json or view.is_line):
         say(f"Checks failed for: {', '.join(one.series for one in results if not one.is_sound)}")
     end_if(not is_sound, EXIT_FINDINGS)
@@ -119,8 +119,10 @@ def audit(
     else:
         session, chosen = open_all_series(names)
         results = [commands.audit.audit_series(session, name) for name in chosen]
-    text = render.checks.audited_text(results, view_of())
-    answer(None, text, audits=[*map(render.checks.audited_value, results)])
+    answer(
+        {"audits": [*map(render.checks.audited_value, results)]},
+        render.checks.audited_text(results, view_of()),
+    )
     end_if(not all(audited.is_sound for audited in results), EXIT_FINDINGS)
 
 
@@ -144,8 +146,7 @@ def notes(
     Example: patchmgr notes vllm --from v0.23.0 --to v0.24.0
     """
     found = commands.notes.note(*open_series(name), start=from_, end=to)
-    text = render.notes.note_markdown(found)
-    answer(None, text, series=render.notes.note_value(found))
+    answer({"series": render.notes.note_value(found)}, render.notes.note_markdown(found))
 
 
 @takes("dry_run", "verbose", "quiet", "json")
@@ -178,9 +179,11 @@ def diff(
         raise UsageError("name the earlier state of the series with --from TAG")
     named = services.checkouts.only_series(session, name)
     found = commands.diff.diff(session, named, from_, to, repository=repo, holds=hold)
-    text = render.inspecting.compared_text(found, view_of(), shows_lines=lines)
-    value = render.inspecting.compared_value(found)
-    answer(None, text, pages=True, **value)
+    answer(
+        render.inspecting.compared_value(found),
+        render.inspecting.compared_text(found, view_of(), shows_lines=lines),
+        pages=True,
+    )
 
 
 @takes("select", "json")
@@ -218,6 +221,7 @@ def doctor(
     is_dry_run = bool(Given.is_dry_run)
     found = commands.doctor.examine(session, repairs=repair, prunes=prune, is_dry_run=is_dry_run)
     is_sound = not any(one.health is commands.doctor.Health.BROKEN for one in found)
-    text = render.checks.doctor_text(found, color=view_of().color)
-    answer(None, text, found=found, sound=is_sound)
+    answer(
+        {"found": found, "sound": is_sound}, render.checks.doctor_text(found, color=view_of().color)
+    )
     end_if(not is_sound, EXIT_FINDINGS)

@@ -68,7 +68,7 @@ def merge_file(
     elif output is None and not Given.is_dry_run:
         sys.stdout.buffer.write(merged.content)
         sys.stdout.flush()
-    answer(None, "", **render.recorded_conflicts.merged_value(merged))
+    answer(render.recorded_conflicts.merged_value(merged), "")
     _end(merged)
 
 

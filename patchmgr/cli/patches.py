@@ -106,9 +106,10 @@ def import_(
         range_, stack = _range(git, stgit, given), _stack(stgit, given)
         wanted = replace(wanted, paths=(), git=range_, stack=stack, merges=form)
     imported = commands.import_patches.import_patches(session, wanted, series=named)
-    text = render.listings.imported_text(imported, named, view_of())
-    value = render.listings.imported_value(imported, named)
-    answer(None, text, **value)
+    answer(
+        render.listings.imported_value(imported, named),
+        render.listings.imported_text(imported, named, view_of()),
+    )
 
 
 def form_of(*, linearize: bool, first_parent: bool, squash: bool) -> str | None:

@@ -53,7 +53,7 @@ def new(
     made = commands.new.new_patch(
         session, name, options, subject=subject, message=message, author=author
     )
-    answer(None, f"{view_of().verb('Would make', 'Made')} {made}\n", patch=made)
+    answer({"patch": made}, f"{view_of().verb('Would make', 'Made')} {made}\n")
 
 
 @takes("to", "series", "select", "dry_run", "json")
@@ -186,7 +186,7 @@ def unapplied() -> None:
 def _name(step: int, patch: str | None = None) -> None:
     found = commands.applied.listing(*open_checkout_series())
     name = commands.applied.neighbor(found, patch, step=step)
-    answer(None, f"{name}\n", patch=name)
+    answer({"patch": name}, f"{name}\n")
 
 
 @takes("to", "series", "json")
@@ -256,6 +256,6 @@ def changes(
         session, paths or (), options, since=since, until=until, is_reversed=reverse
     )
     if Given.wants_json:
-        answer(None, "", diff=diff.decode("utf-8", "backslashreplace"))
+        answer({"diff": diff.decode("utf-8", "backslashreplace")}, "")
     else:
         show_diff(b"", diff)

@@ -210,12 +210,12 @@ def _asking() -> Callable[[str, Sequence[str]], str] | None:
 
 
 def _show_table(outcomes: Sequence[TargetOutcome], form: str, view: View) -> None:
-    text = render.plans.targets_text(outcomes, form, view)
-    value = [
+    targets = [
         {"onto": one.onto, "series": [*map(render.machine.series_document, one.series)]}
         for one in outcomes
     ]
-    answer(None, text, dry_run=True, targets=value)
+    text = render.plans.targets_text(outcomes, form, view)
+    answer({"dry_run": True, "targets": targets}, text)
     if not Given.wants_json and not view.is_line:
         say(render.plans.after_targets(outcomes))
     end_if(any(outcome.has_conflicts for outcome in outcomes), EXIT_CONFLICTS)
@@ -276,7 +276,7 @@ def decide(
             raise UsageError("use --list on its own")
         known = services.decisions.read_decisions(session.workspace)
         value = render.recorded_conflicts.decided_value(known, ())
-        answer(None, render.recorded_conflicts.decisions_text(known), **value)
+        answer(value, render.recorded_conflicts.decisions_text(known))
         return
     rulings = services.decisions.RULINGS
     if patch is None or (verdict in rulings) is forget:
@@ -292,8 +292,7 @@ def decide(
         ruling = rulings[str(verdict)]
         decided = commands.decide.decide(session, patch, ruling, series=series, by=by)
     value = render.recorded_conflicts.decided_value(decided.added, decided.removed)
-    text = render.recorded_conflicts.decided_text(decided.added, decided.removed, view_of())
-    answer(None, text, **value)
+    answer(value, render.recorded_conflicts.decided_text(decided.added, decided.removed, view_of()))
     say_next(session)
 
 
@@ -410,8 +409,8 @@ def sync(
     found = commands.sync.sync(session, series, request)
     value = render.sync.sync_value(found)
     if output is not None:
-        _write(output, found, render.machine.document("sync", dry_run=Given.is_dry_run, **value))
-    answer(None, render.sync.sync_text(found, view_of()), **value)
+        _write(output, found, render.machine.document("sync", {"dry_run": Given.is_dry_run}, value))
+    answer(value, render.sync.sync_text(found, view_of()))
     if not Given.wants_json:
         say(*(f"warning: {warning}" for warning in found.warnings))
     end_if(found.proposal.plan.has_conflicts, EXIT_CONFLICTS)

@@ -306,21 +306,21 @@ def text_of(result: str | Iterable[str]) -> str:
 
 
 def answer(
-    done: Struct | None,
+    value: Struct | Mapping[str, Any],
     text: str | Iterable[str],
     *,
     pages: bool = False,
     **more: Any,
 ) -> None:
-    """Print a result as `text` or, with --json, as a document with the fields of `done` and `more`.
+    """Print a result as `text` or, with --json, as a document with its fields and those in `more`.
 
     If the command has the option --dry-run, the document says whether it was given. With `pages`,
     the text goes through the pager on a terminal.
     """
     if Given.wants_json:
-        marks = {} if Given.is_dry_run is None else {"dry_run": Given.is_dry_run}
         command = Given.line.removeprefix("patchmgr ")
-        show(render.machine.document(command, done, **{**marks, **more}))
+        marks = {} if Given.is_dry_run is None else {"dry_run": Given.is_dry_run}
+        show(render.machine.document(command, marks, value, more))
     elif pages:
         show_pages(text_of(text))
     else:

@@ -92,9 +92,8 @@ def overlay(
     view, where = view_of(), location_of(python, site, package)
     session, named = open_series(name)
     made = commands.overlay.make_overlay(session, named, where, out.absolute())
-    text = render.applied.overlay_text(made, view)
     value = render.applied.application_value(made.application, view)
-    answer(None, text, **value, out=made.place, left=made.left)
+    answer(value, render.applied.overlay_text(made, view), out=made.place, left=made.left)
     end_if(made.application.has_conflicts, EXIT_CONFLICTS)
 
 
@@ -114,8 +113,7 @@ def wheel(
     session, named = open_series(name)
     bill = _bill() if sbom else None
     made = commands.wheel.make_wheel(session, named, source.absolute(), out.absolute(), bill)
-    text = render.applied.wheel_text(made, view_of())
-    answer(None, text, **render.applied.wheel_value(made))
+    answer(render.applied.wheel_value(made), render.applied.wheel_text(made, view_of()))
     end_if(made.place is None, EXIT_CONFLICTS)
 
 
@@ -156,7 +154,7 @@ def apply(
     text = render.applied.application_text(done, view)
     if show_conflicts and done.carried is not None:
         text = chain(text, render.conflicts.conflicts_text(done.carried.outcome))
-    answer(None, text, **render.applied.application_value(done, view))
+    answer(render.applied.application_value(done, view), text)
     end_if(done.has_conflicts, EXIT_CONFLICTS)
 
 
@@ -241,15 +239,13 @@ def verify(
     if is_package:
         where = location_of(python, site, package)
         state = services.installed.verify_package(session, named, where)
-        value = render.applied.state_value(state)
-        answer(None, render.applied.state_text(state, view), **value)
+        answer(render.applied.state_value(state), render.applied.state_text(state, view))
         end_if(not state.is_sound, EXIT_FINDINGS)
         return
     found = services.checkouts.verify_checkout(session, named, _target(to))
-    text = render.applied.verification_text(found, view)
     answer(
         found,
-        text,
+        render.applied.verification_text(found, view),
         sound=found.is_sound,
         files=[*map(render.applied.file_value, found.files)],
     )
@@ -330,7 +326,7 @@ def _compare(session: Session, base: str, names: list[str], form: str, view: Vie
         return
     text = "\n".join(text_of(page.compared_text(one, base, view)) for one in found)
     values = [page.compared_value(one) for one in found]
-    answer(None, text, since={"ref": base, "commit": commit}, series=values)
+    answer({"since": {"ref": base, "commit": commit}, "series": values}, text)
 
 
 @takes("quiet", "json", "select")

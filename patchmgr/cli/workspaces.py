@@ -60,8 +60,7 @@ def init(
         source = Path(os.path.abspath(from_branch[0]))
         branch = commands.init.Branch(source, from_branch[1], upstream, form)
         done = commands.init.init_from_branch(place, branch, open_root, is_dry_run=is_dry_run)
-        text = render.listings.started_text(done, view_of())
-        answer(None, text, **render.listings.started_value(done))
+        answer(render.listings.started_value(done), render.listings.started_text(done, view_of()))
         return
     others = {"--upstream": upstream, f"--{form}": form, "--json": Given.wants_json}
     only_with("--from-branch REPO BRANCH", False, others)
@@ -113,7 +112,7 @@ def upstream_list() -> None:
     """
     lock = open_session().workspace.lock()
     values = [upstream for _, upstream in sorted(lock.upstreams.items())]
-    answer(None, render.listings.upstreams_text(values), upstreams=values)
+    answer({"upstreams": values}, render.listings.upstreams_text(values))
 
 
 @takes("json")
@@ -128,7 +127,7 @@ def upstream_fetch(
     Example: patchmgr upstream fetch vllm --ref v0.24.0
     """
     fetched = commands.upstream.fetch_upstreams(open_session(), names or (), refs=ref or ())
-    answer(None, render.listings.fetched_text(fetched), upstreams=fetched)
+    answer({"upstreams": fetched}, render.listings.fetched_text(fetched))
 
 
 @takes("dry_run")
@@ -159,8 +158,10 @@ def series_list() -> None:
     Example: patchmgr series list
     """
     views = commands.series.list_series(open_session())
-    values = [*map(render.listings.series_value, views)]
-    answer(None, render.listings.series_list_text(views), series=values)
+    answer(
+        {"series": [*map(render.listings.series_value, views)]},
+        render.listings.series_list_text(views),
+    )
 
 
 @takes("json")
@@ -170,8 +171,7 @@ def series_show(name: MaybeName = None) -> None:
     Example: patchmgr series show vllm
     """
     view = commands.series.show_series(*open_series(name))
-    value = render.listings.series_value(view)
-    answer(None, render.listings.series_text(view), series=value)
+    answer({"series": render.listings.series_value(view)}, render.listings.series_text(view))
 
 
 @takes("json")
@@ -189,7 +189,7 @@ def series_graph(
     session, series = open_series(name)
     found = commands.series.series_graph(session, series)
     draw = render.listings.graph_mermaid if form == "mermaid" else render.listings.graph_text
-    answer(None, draw(found), series=series, patches=found)
+    answer({"series": series, "patches": found}, draw(found))
 
 
 @takes("verbose", "quiet", "json")
@@ -230,19 +230,18 @@ def status(
     never_with("--build-env", build_env, {"--of": of, **less})
     if upstreaming:
         rows = commands.upstreaming.upstreaming(session, asks=gh)
-        text = render.listings.upstreaming_text(rows, view_of())
-        answer(None, text, upstreaming=rows)
+        answer({"upstreaming": rows}, render.listings.upstreaming_text(rows, view_of()))
         return
     if build_env:
         told = commands.status.build_environment(session)
-        answer(None, render.inspecting.build_text(told), build_env=told.variables)
+        answer({"build_env": told.variables}, render.inspecting.build_text(told))
         say(*told.notes)
         return
     if of is not None:
         known = commands.status.describe_commit(session, of, repository=repo)
         value = render.inspecting.commit_value(known)
-        answer(None, render.inspecting.commit_text(known), of=value)
+        answer({"of": value}, render.inspecting.commit_text(known))
         return
     found = commands.status.status(session, int(time.time()))
     value = render.listings.status_value(found)
-    answer(None, render.listings.status_text(found, view_of()), **value)
+    answer(value, render.listings.status_text(found, view_of()))

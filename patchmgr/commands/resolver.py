@@ -80,7 +80,7 @@ def _asked(session: Session, name: str, resolver: ResolverProgram) -> Asked:
         )
     where = (name, order.series, order.patch, order.path)
     session.say(f"Asking about {order.series}/{order.patch}: {order.path}")
-    question = document("rebase --resolver", work_order=order_value(order)).encode()
+    question = document("rebase --resolver", {"work_order": order_value(order)}).encode()
     try:
         given = _given(resolver.ask(question), order)
         by = resolver.command.split()[0][:_LONGEST_NAME]

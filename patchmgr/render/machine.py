@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, TypeVar
 
 from msgspec import Struct, to_builtins
@@ -31,14 +31,18 @@ FORMAT = 1
 S = TypeVar("S", bound=Struct)
 
 
-def document(command: str, value: Struct | None = None, **content: Any) -> str:
-    """Return a command's JSON document, with sorted keys: the fields of `value` and `content`."""
-    known = {} if value is None else keys(value)
-    return _written({"format": FORMAT, "command": command, **known, **content})
+def document(command: str, *values: Struct | Mapping[str, Any]) -> str:
+    """Return a command's JSON document, with sorted keys: the fields of all values."""
+    whole: dict[str, Any] = {"format": FORMAT, "command": command}
+    for value in values:
+        whole |= keys(value)
+    return _written(whole)
 
 
-def keys(value: Struct) -> dict[str, Any]:
+def keys(value: Struct | Mapping[str, Any]) -> dict[str, Any]:
     """Return the fields of a value, keyed by their names in JSON documents."""
+    if not isinstance(value, Struct):
+        return dict(value)
     names = zip(value.__struct_fields__, value.__struct_encode_fields__, strict=True)
     return {name: getattr(value, field) for field, name in names}
 

@@ -79,7 +79,7 @@ def reports_text(
 ) -> str:
     """Return the reports in a `form`: "json", "markdown", "terminal" or (with `orders`) "html"."""
     if form == "json":
-        return document("report", series=[*map(footprint_value, footprints)])
+        return document("report", {"series": [*map(footprint_value, footprints)]})
     if form == "html":
         return render.report_html.report_html(footprints, orders)
     if form == "markdown":

@@ -66,7 +66,7 @@ def test_patches_that_stayed_as_they_were_are_counted() -> None:
 
 
 def test_a_comparison_is_a_document() -> None:
-    found = json.loads(document("diff", **compared_value(COMPARED)))
+    found = json.loads(document("diff", compared_value(COMPARED)))
     assert found["start"] == {"name": "one", "head": OLD}
     assert [patch["sameness"] for patch in found["patches"]] == ["changed", "added"]
     assert found["claims"] == [{"place": "held.py", "digest": "sha256:1"}]
