@@ -26,7 +26,6 @@ from patchmgr.cli.root import (
 from patchmgr.errors import EXIT_CONFLICTS, PatchmgrError, UsageError
 
 if TYPE_CHECKING:
-    from patchmgr.commands.merge_file import MergedFile
     from patchmgr.workspace import Workspace
 
 _NO_MERGE = 129  # for any code up to 128, git would take the content of %A as the conflicted file
@@ -69,11 +68,7 @@ def merge_file(
         sys.stdout.buffer.write(merged.content)
         sys.stdout.flush()
     answer(render.recorded_conflicts.merged_value(merged), "")
-    _end(merged)
-
-
-def _end(merged: MergedFile, code: int = EXIT_CONFLICTS) -> None:
-    end_if(merged.how is None, code)
+    end_if(merged.how is None, EXIT_CONFLICTS)
 
 
 def _workspace() -> Workspace | None:
@@ -149,7 +144,7 @@ def driver_run(
     if problem is not None:
         say(f"warning: recorded resolutions are not used: {problem}")
     say(*render.recorded_conflicts.merged_lines(merged))
-    _end(merged, 1)
+    end_if(merged.how is None, 1)
 
 
 @takes("dry_run")

@@ -40,7 +40,7 @@ from patchmgr.errors import EXIT_CONFLICTS, UsageError
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from patchmgr.commands.rebase import RebaseResult, ShownIn
+    from patchmgr.commands.rebase import RebaseResult
     from patchmgr.commands.resolver import Asked
     from patchmgr.model.outcome import TargetOutcome
     from patchmgr.model.sync import Sync
@@ -150,7 +150,8 @@ def rebase(
             show(_document(ended, ()))
         say(f"{view.verb('Would abandon', 'Abandoned')} the rebase.")
         return
-    shown_in = _shown_in(checkout, repo, exec_)
+    at, clone = ("" if each is None else os.path.abspath(each) for each in (checkout, repo))
+    shown_in = commands.rebase.ShownIn(at, clone, exec_ or "")
     options = services.carry.CarryOptions(
         session.selected, stop_at_conflict, wants_detail=session.wants_detail, confidence=confidence
     )
@@ -183,11 +184,6 @@ def rebase(
             session, result, resolver, seconds=resolver_timeout or 600
         )
     show_rebase(result, view, asked, shows_conflicts=show_conflicts)
-
-
-def _shown_in(checkout: Path | None, repo: Path | None, command: str | None) -> ShownIn:
-    at, clone = ("" if each is None else os.path.abspath(each) for each in (checkout, repo))
-    return commands.rebase.ShownIn(at, clone, command or "")
 
 
 def _asking() -> Callable[[str, Sequence[str]], str] | None:

@@ -365,8 +365,7 @@ def apply_to_package(
     _refuse_managed(environment, distribution, name, where)
     opened = settled(session, Installation(distribution))
     with _or_overlay(name, where), opened as target:
-        hint = f"remove it with: patchmgr unapply {where.words()}"
-        present = own_record(session, target, name, where, hint)
+        present = own_record(session, target, name, where)
         warns = _has_check(target, present) if warns_at_start is None else warns_at_start
         if present is not None and _is_package_up_to_date(target, present, digest, warns=warns):
             paths = (file.path for file in present.files)
@@ -526,8 +525,7 @@ def unapply_from_package(
     environment, distribution = find_installed(session, record, where, takes_left=True)
     _refuse_managed(environment, distribution, name, where)
     with settled(session, Installation(distribution)) as target:
-        hint = f"remove it with: patchmgr unapply {where.words()}"
-        present = own_record(session, target, name, where, hint)
+        present = own_record(session, target, name, where)
         if present is None:
             raise UsageError(f"the series {name} is not applied to {distribution.name}")
         if not is_forced:

@@ -83,12 +83,10 @@ def pull(session: Session, where: str, *, branch: str | None) -> Pulled:
     """Pull the resolutions at a git URL; they replace those that were pulled from it before."""
     with session.writing():
         workspace, url = session.workspace, check_url(where)
-        with _throwaway(session, url, branch) as upstream:
-            remote = upstream.list_remote()
-            branch = branch or remote.head or NEW_BRANCH
-            commit = remote.heads.get(branch)
+        with _throwaway(session, url, branch) as (upstream, branch, heads):
+            commit = heads.get(branch)
             if commit is None:
-                near = nearest(branch, sorted(remote.heads))
+                near = nearest(branch, sorted(heads))
                 raise UsageError(f"{url} has no branch {branch}", *near, "name it with --branch")
             upstream.fetch_commit(commit)
             found = tuple(_resolved(upstream, _listed(upstream.reader, commit), url))
@@ -130,14 +128,21 @@ def _changed(
 
 
 @contextmanager
-def _throwaway(session: Session, url: str, branch: str | None) -> Iterator[GitUpstream]:
-    """Open a git repository as an upstream, with a temporary store."""
+def _throwaway(
+    session: Session, url: str, branch: str | None
+) -> Iterator[tuple[GitUpstream, str, Mapping[str, str]]]:
+    """Open a git repository with a temporary store; yield it, the branch and all branches.
+
+    The branch is by default the one that the repository names, and the commits of all are by name.
+    """
     with tempfile.TemporaryDirectory(prefix="patchmgr-shared-") as folder:
         store = create_store(Path(folder, "store.git"))
         with ObjectReader(store) as reader:
-            upstream = Upstream(shown(url), "git", git=url, branch=branch)
+            entry = Upstream(shown(url), "git", git=url, branch=branch)
             try:
-                yield GitUpstream(upstream, reader, session.progress)
+                upstream = GitUpstream(entry, reader, session.progress)
+                remote = upstream.list_remote()
+                yield upstream, branch or remote.head or NEW_BRANCH, remote.heads
             except PatchmgrError as fault:
                 if fault.kind != "unreachable-upstream":
                     raise
@@ -203,10 +208,8 @@ def push(session: Session, where: str, *, branch: str | None) -> SharedConflicts
     Raises PatchmgrError "push" if somebody else pushed to the branch in the meantime.
     """
     own, url = _own(session), check_url(where)
-    with _throwaway(session, url, branch) as upstream:
-        remote = upstream.list_remote()
-        branch = branch or remote.head or NEW_BRANCH
-        old, there = remote.heads.get(branch), dict[str, Recorded | Refused]()
+    with _throwaway(session, url, branch) as (upstream, branch, heads):
+        old, there = heads.get(branch), dict[str, Recorded | Refused]()
         if old is not None:
             upstream.fetch_commit(old)
             listed = _listed(upstream.reader, old)

@@ -41,14 +41,6 @@ from patchmgr.services.upstreaming import find_follow_ups
 from patchmgr.services.work_area import is_refused, is_unresolved, read_in_progress
 
 
-class Distance(Struct, frozen=True):
-    """How far a pin is behind the tracked state, as of the last fetch."""
-
-    tip: str | None  # the commit of the tracked state
-    count: int | None  # None if the pin or the tip is not in the store
-    unit: str  # "commits" or "releases"
-
-
 class SeriesStatus(Struct, frozen=True):
     """The status of one series."""
 
@@ -56,7 +48,9 @@ class SeriesStatus(Struct, frozen=True):
     upstream: str
     pin: Pin
     patches: int  # how many
-    distance: Distance  # from the pin to the tracked state
+    tip: str | None  # the commit of the tracked state, as of the last fetch
+    behind: int | None  # how far the pin is; None if the pin or the tip is not in the store
+    unit: str  # "commits" or "releases"
     follow_ups: tuple[FollowUp, ...] = ()  # later upstream commits that need a decision
     last_sync: LastSync | None = None  # None if its badge was not fetched
 
@@ -84,16 +78,16 @@ def status(session: Session, now: int) -> Status:
             record.upstream,
             record.pin,
             len(session.workspace.series_file(name).names()),
-            _distance(session, record),
+            *_distance(session, record),
             find_follow_ups(session, record, session.workspace.patches(name)),
             syncs.get(name),
         )
         for name, record in sorted(lock.series.items())
     )
-    in_progress = read_in_progress(session.workspace)
+    root, in_progress = session.workspace.root, read_in_progress(session.workspace)
     applied = (*known_applications(session), *known_packages(session))
     if in_progress is None:
-        return Status(session.workspace.root, rows, applied, None, ())
+        return Status(root, rows, applied, None, ())
     about = f"{', '.join(in_progress.series)} onto {in_progress.onto}"
     if in_progress.checkout:
         about += f", shown in {in_progress.checkout},"
@@ -106,19 +100,18 @@ def status(session: Session, now: int) -> Status:
         is_left = is_unresolved(session.workspace, item) and not is_answered
         kind = waiting if is_left or is_refused(session.workspace, item) else resolved
         kind.append(f"{item.series}/{item.patch}: {item.path}")
-    root = session.workspace.root
     return Status(root, rows, applied, about, tuple(waiting), tuple(resolved))
 
 
-def _distance(session: Session, record: SeriesRecord) -> Distance:
-    """Return how far a pin is behind; tip and count are None if git cannot be run."""
+def _distance(session: Session, record: SeriesRecord) -> tuple[str | None, int | None, str]:
+    """Return the tip, how far a pin is behind, and the unit; None, None if git cannot be run."""
     try:
         upstream = session.upstream_of(record)
-        return Distance(*upstream.distance(record.pin), f"{upstream.step}s")
+        return *upstream.distance(record.pin), f"{upstream.step}s"
     except PatchmgrError as fault:
         if fault.kind != "git":
             raise
-        return Distance(None, None, "releases" if record.pin.archive else "commits")
+        return None, None, "releases" if record.pin.archive else "commits"
 
 
 class BuildEnvironment(Struct, frozen=True):

@@ -228,7 +228,7 @@ def status_text(status: Status, view: View) -> Iterator[str]:
     if not rows:
         make = "patchmgr series new NAME --upstream U --base REF"
         yield f"no series yet; to make one: {make}"
-    unknown = {row.upstream for row in status.series if row.distance.count is None}
+    unknown = {row.upstream for row in status.series if row.behind is None}
     if unknown:
         named = " ".join(sorted(unknown))
         yield f"to see the distance, run: patchmgr upstream fetch {named}"
@@ -254,7 +254,7 @@ def _last_sync(found: LastSync) -> str:
 
 def _status_summary(status: Status) -> str:
     """Return one line that says how many series are behind, and what is in progress."""
-    behind = [row.distance.count for row in status.series]
+    behind = [row.behind for row in status.series]
     number = sum(bool(count) for count in behind)
     words = [f"{len(behind)} series" if behind else "no series yet"]
     words += [f"{number} behind upstream"] if number else []
@@ -283,14 +283,13 @@ def _applied_line(found: Verification) -> str:
 
 
 def _status_row(row: SeriesStatus) -> tuple[str, ...]:
-    distance = row.distance
-    if distance.count is None:
-        behind = "distance unknown" if distance.tip is None else "pin not in the store"
-    elif distance.count == 0:
+    if row.behind is None:
+        behind = "distance unknown" if row.tip is None else "pin not in the store"
+    elif row.behind == 0:
         behind = "up to date"
     else:
-        count = counted(distance.count, distance.unit.removesuffix("s"))
-        behind = f"{count} behind {short_ref(str(distance.tip))}"
+        count = counted(row.behind, row.unit.removesuffix("s"))
+        behind = f"{count} behind {short_ref(str(row.tip))}"
     on = f"on {row.upstream} {short_ref(row.pin.ref)}"
     return row.name, on, counted(row.patches, "patch"), behind
 
@@ -298,9 +297,8 @@ def _status_row(row: SeriesStatus) -> tuple[str, ...]:
 def status_value(status: Status) -> dict[str, Any]:
     """Return the status as JSON data."""
     series = [
-        fields(row, "name", "upstream", "patches", "follow_ups", "last_sync",
-               base=pin_document(row.pin), behind=row.distance.count, unit=row.distance.unit,
-               tip=row.distance.tip)
+        fields(row, "name", "upstream", "patches", "follow_ups", "last_sync", "behind", "unit",
+               "tip", base=pin_document(row.pin))
         for row in status.series
     ]  # fmt: skip
     applied = [

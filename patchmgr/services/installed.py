@@ -112,17 +112,18 @@ def find_installed(
 
 
 def own_record(
-    session: Session, target: Installation, name: str, where: Location, hint: str
+    session: Session, target: Installation, name: str, where: Location, hint: str = ""
 ) -> Record | None:
     """Return the record of a series in a package, or None if no series is applied there.
 
     Raises PatchmgrError "usage" if the applied series is another one, or comes from another
-    workspace; `hint` precedes that series' name in the error's hint.
+    workspace; `hint` (by default, how to remove it) precedes that series' name in the error's hint.
     """
+    remove = f"remove it with: patchmgr unapply {where.words()}"
     present = target.record()
     if present is not None and present.series != name:
         what = f"the series {present.series} is applied to {target.distribution.name}"
-        raise UsageError(what, f"{hint} {present.series}")
+        raise UsageError(what, f"{hint or remove} {present.series}")
     if present is not None and present.workspace is not None:
         other = Workspace(Path(present.workspace))
         if _is_unlike(session, other, present):
