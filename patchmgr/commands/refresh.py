@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Sequence
 
 from msgspec import Struct
-from msgspec.structs import replace
 
 from patchmgr.engines.series.comparison import patch_sameness
 from patchmgr.engines.series.layers import (
@@ -102,11 +101,34 @@ def refresh(
         states = _states_with(opened, opened.states, edit)
         _refuse_empty(opened, name, states, allows_empty=how.allows_empty)
         anew = (name,) if how.rewrites else ()
-        raws = rewritten(opened, opened.series(opened.names), states, fresh=(name,), anew=anew)
-        revision = Revision(opened.names, states[-1], raws, kept=frozenset(edits), settles=True)
-        make(opened, revision)
-        stopped = name_stopped(opened, states[-1])
-        return replace(_told(opened, name, raws, tuple(edits)), stopped=stopped)
+        changed, stopped = _refreshed(opened, states, fresh=(name,), anew=anew, kept=edits)
+        others = tuple(one for one in changed.values() if one.name != name)
+        own = changed.get(name, Changed(name, Sameness.IDENTICAL))
+        return Refreshed(
+            opened.name, name, own.change, tuple(edits), others, untracked_files(opened, edits),
+            name in changed, stopped,
+        )  # fmt: skip
+
+
+def _refreshed(
+    opened: OpenSeries,
+    states: Sequence[State],
+    *,
+    fresh: Collection[str],
+    anew: Collection[str] = (),
+    kept: Collection[str],
+) -> tuple[dict[str, Changed], str | None]:
+    """Give the pushed patches new states, with edits of the files in `kept`.
+
+    Returns the patches that were written, by name, and the first patch that no longer applies.
+    """
+    raws = rewritten(opened, opened.series(opened.names), states, fresh=fresh, anew=anew)
+    make(opened, Revision(opened.names, states[-1], raws, kept=frozenset(kept), settles=True))
+    changed = {
+        name: Changed(name, patch_sameness(opened.by_name[name], parse_patch(raw, name=name)))
+        for name, raw in raws.items()
+    }
+    return changed, name_stopped(opened, states[-1])
 
 
 def _chosen(opened: OpenSeries, edits: State, choose: Chooser) -> dict[str, Entry | None]:
@@ -166,16 +188,12 @@ def distribute(session: Session, given: Sequence[str], options: CheckoutOptions)
                 continue
             taken[name] = edit
             _refuse_empty(opened, name, states, allows_empty=False)
-        raws = rewritten(opened, opened.series(opened.names), states, fresh=tuple(taken))
-        kept = frozenset(path for edit in taken.values() for path in edit.files)
-        revision = Revision(opened.names, states[-1], raws, kept=kept)
-        make(opened, revision)
-        stopped = name_stopped(opened, states[-1])
-        changed = _changed(opened, raws)
+        kept = {path for edit in taken.values() for path in edit.files}
+        changed, stopped = _refreshed(opened, states, fresh=tuple(taken), kept=kept)
         return Distributed(
             opened.name,
-            tuple(one for one in changed if one.name in taken),
-            tuple(one for one in changed if one.name not in taken),
+            tuple(one for name, one in changed.items() if name in taken),
+            tuple(one for name, one in changed.items() if name not in taken),
             tuple(left),
             untracked_files(opened, edits),
             stopped,
@@ -327,20 +345,3 @@ def _refuse_empty(
             f"drop it: patchmgr drop {name}",
             "or keep it: patchmgr refresh --allow-empty",
         )
-
-
-def _told(
-    opened: OpenSeries, name: str, raws: dict[str, bytes], paths: tuple[str, ...]
-) -> Refreshed:
-    changed = _changed(opened, raws)
-    others = tuple(one for one in changed if one.name != name)
-    same = next((one.change for one in changed if one.name == name), Sameness.IDENTICAL)
-    untracked = untracked_files(opened, paths)
-    return Refreshed(opened.name, name, same, paths, others, untracked, name in raws)
-
-
-def _changed(opened: OpenSeries, raws: Mapping[str, bytes]) -> list[Changed]:
-    return [
-        Changed(name, patch_sameness(opened.by_name[name], parse_patch(raw, name=name)))
-        for name, raw in raws.items()
-    ]

@@ -31,6 +31,7 @@ from patchmgr.services.published import (
     REF,
     SERIES,
     VERSION,
+    commits_named,
     own_commits,
     published_base,
     read_published,
@@ -208,23 +209,10 @@ def describe_commit(session: Session, name: str, *, repository: Path | None) -> 
         places = [private_git_dir(repository), find_git_dir(repository)]
     places += [session.upstream_of(record).store for record in records]
     places += [one.git_dir for one in read_published(session.workspace)]
-    for place in dict.fromkeys(places):
-        if not place.exists():
-            continue
-        with ObjectReader(place) as reader:
-            names = _names(session, place, name)
-            head = next((c for ref in names if (c := reader.commit(ref))), None)
-            if head is not None:
-                return _described(session, records, place, reader, head)
+    for place, reader, head in commits_named(session, places, name, name):
+        return _described(session, records, place, reader, head)
     hint = "name the clone that contains it with --repo DIR"
     raise PatchmgrError("unknown-ref", f"there is no commit {shown(name)}", hint)
-
-
-def _names(session: Session, place: Path, name: str) -> tuple[str, ...]:
-    if name.startswith("-") or any(c in name for c in " ~^:?*[\\\n"):
-        return ()
-    refs = (f"refs/tags/{name}", f"refs/heads/{name}")
-    return (*(session.workspace.ref_at(place, ref) for ref in refs), name)
 
 
 def _described(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import tempfile
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -99,25 +99,32 @@ def find_state(
     for one in read_published(session.workspace):
         if one.series == loaded.record.name and name in (one.tag, one.fallback, one.branch):
             places.append(one.git_dir)
-    for place in dict.fromkeys(places):
-        if place.exists():
-            with ObjectReader(place) as reader:
-                head = _head(session, place, reader, name)
-                if head is not None:
-                    ids, _ = own_commits(reader, head, published_base(session, head))
-                    return NamedState(name, place, head, read_commits(place, reader, ids))
+    others = (name,) if re.fullmatch(r"[0-9a-f]{7,40}", name) else ()
+    for place, reader, head in commits_named(session, places, name, *others):
+        ids, _ = own_commits(reader, head, published_base(session, head))
+        return NamedState(name, place, head, read_commits(place, reader, ids))
     message = f"there is no tag or branch {shown(name)}"
     hints = ("to make a tag: patchmgr branch --tag TAG", "to look in another clone: --repo DIR")
     raise PatchmgrError("unknown-ref", message, *hints)
 
 
-def _head(session: Session, place: Path, reader: ObjectReader, name: str) -> str | None:
-    for ref in (f"refs/tags/{name}", f"refs/heads/{name}"):
-        found = reader.commit(session.workspace.ref_at(place, ref))
-        if found is not None:
-            return found
-    is_id = re.fullmatch(r"[0-9a-f]{7,40}", name) is not None
-    return reader.commit(name) if is_id else None
+def commits_named(
+    session: Session, places: Iterable[Path], name: str, *others: str
+) -> Iterator[tuple[Path, ObjectReader, str]]:
+    """Yield (repository, reader, commit) for each repository that has a tag or branch `name`.
+
+    `others` are further names of the commit, such as its id.
+    """
+    if name.startswith("-") or any(c in name for c in " ~^:?*[\\\n"):
+        return
+    for place in dict.fromkeys(places):
+        if place.exists():
+            refs = (f"refs/tags/{name}", f"refs/heads/{name}")
+            names = (*(session.workspace.ref_at(place, ref) for ref in refs), *others)
+            with ObjectReader(place) as reader:
+                head = next(filter(None, map(reader.commit, names)), None)
+                if head is not None:
+                    yield place, reader, head
 
 
 def published_base(session: Session, head: str) -> str | None:
