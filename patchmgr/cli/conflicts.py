@@ -177,10 +177,10 @@ def propose(
         told = chain(render.work_order.proposed_text(proposed), solved)
         answer(proposed, told, recorded=recorded)
         say_next(session)
-        return
-    proposed = commands.propose.propose(session, name, given, by=by, runs=run)
-    answer(proposed, render.work_order.proposed_text(proposed), recorded=[])
-    end_if(not proposed.has_passed, EXIT_FINDINGS)
+    else:
+        proposed = commands.propose.propose(session, name, given, by=by, runs=run)
+        answer(proposed, render.work_order.proposed_text(proposed), recorded=[])
+        end_if(not proposed.has_passed, EXIT_FINDINGS)
 
 
 @takes("dry_run", "json")
@@ -210,18 +210,15 @@ def accept(
         accepted = services.decisions.accept_finding(session, name, because=because)
         answer({"accepted": accepted}, render.recorded_conflicts.accepted_text(accepted, view_of()))
         say_next(session)
-        return
-    if side == "proposed":
+    elif side == "proposed":
         by = commands.propose.user_name(session)
-        solved = commands.propose.accept_proposed(session, name, by=by)
-        _tell_solved(session, solved)
-        return
-    if side not in commands.conflicts.SIDES:
+        _tell_solved(session, commands.propose.accept_proposed(session, name, by=by))
+    elif side in commands.conflicts.SIDES:
+        _tell_solved(session, commands.conflicts.accept_side(session, name, side))
+    else:
         hint = f"patchmgr conflicts accept {name} ours"
         problem = "" if side is None else f"{side} is not a side; "
         raise UsageError(f"{problem}name a side: ours (upstream's) or theirs (the patch's)", hint)
-    solved = commands.conflicts.accept_side(session, name, side)
-    _tell_solved(session, solved)
 
 
 @takes("dry_run", "json")
@@ -318,10 +315,10 @@ def resolve(name: MaybeName = None) -> None:
     run(resolver)
     if resolver.result is not None:
         show_rebase(resolver.result, view_of(), (), shows_conflicts=False)
-        return
-    commands.rebase.require_in_progress(resolver.session)
-    say(*render.resolving.after_quitting(resolver.state))
-    end_if(True, EXIT_CONFLICTS)
+    else:
+        commands.rebase.require_in_progress(resolver.session)
+        say(*render.resolving.after_quitting(resolver.state))
+        end_if(True, EXIT_CONFLICTS)
 
 
 def _full_screen() -> Callable[[Resolver], None] | None:

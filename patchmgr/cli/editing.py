@@ -102,9 +102,9 @@ def move(
     if into is not None:
         moved = commands.move.move_to_series(session, patch, series=Given.series, into=into)
         answer(moved, render.authoring.moved_text(moved, view_of()))
-        return
-    done = commands.move.move(session, patch, options, before=before, after=after)
-    answer(done, render.authoring.revised_text(done, view_of()))
+    else:
+        done = commands.move.move(session, patch, options, before=before, after=after)
+        answer(done, render.authoring.revised_text(done, view_of()))
 
 
 @takes("to", "series", "dry_run", "json")

@@ -148,11 +148,11 @@ def refresh(
     if auto:
         shared = commands.refresh.distribute(session, paths or (), options)
         answer(shared, render.authoring.distributed_text(shared, view_of()))
-        return
-    choose = chooser(patch or "the top patch") if interactive else None
-    how = commands.refresh.RefreshOptions(patch, allow_empty, rewrite, choose)
-    done = commands.refresh.refresh(session, paths or (), options, how)
-    answer(done, render.authoring.refreshed_text(done, view_of()))
+    else:
+        choose = chooser(patch or "the top patch") if interactive else None
+        how = commands.refresh.RefreshOptions(patch, allow_empty, rewrite, choose)
+        done = commands.refresh.refresh(session, paths or (), options, how)
+        answer(done, render.authoring.refreshed_text(done, view_of()))
 
 
 def _show_list(found: Listing, nothing: str) -> None:

@@ -241,15 +241,12 @@ def verify(
         state = services.installed.verify_package(session, named, where)
         answer(render.applied.state_value(state), render.applied.state_text(state, view))
         end_if(not state.is_sound, EXIT_FINDINGS)
-        return
-    found = services.checkouts.verify_checkout(session, named, _target(to))
-    answer(
-        found,
-        render.applied.verification_text(found, view),
-        sound=found.is_sound,
-        files=[*map(render.applied.file_value, found.files)],
-    )
-    end_if(not found.is_sound, EXIT_FINDINGS)
+    else:
+        found = services.checkouts.verify_checkout(session, named, _target(to))
+        files = [*map(render.applied.file_value, found.files)]
+        text = render.applied.verification_text(found, view)
+        answer(found, text, sound=found.is_sound, files=files)
+        end_if(not found.is_sound, EXIT_FINDINGS)
 
 
 @takes("select", "dry_run", "json")
@@ -361,12 +358,12 @@ def report(
     session, chosen = open_all_series(names)
     if compare is not None:
         _compare(session, compare, names or [], form, view_of())
-        return
-    if form.startswith("cyclonedx"):
+    elif form.startswith("cyclonedx"):
         find = services.bill_of_materials.series_materials
         show(_bill(form)([find(session, name) for name in chosen]))
-        return
-    footprints = [commands.report.report(session, name) for name in chosen]
-    waiting = services.work_orders.waiting_orders
-    orders = [one for name in chosen for one in waiting(session, name)] if form == "html" else []
-    show(render.reports.reports_text(footprints, form, view_of(), orders))
+    else:
+        footprints = [commands.report.report(session, name) for name in chosen]
+        waiting = services.work_orders.waiting_orders
+        asked = chosen if form == "html" else []
+        orders = [one for name in asked for one in waiting(session, name)]
+        show(render.reports.reports_text(footprints, form, view_of(), orders))

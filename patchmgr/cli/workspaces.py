@@ -61,11 +61,11 @@ def init(
         branch = commands.init.Branch(source, from_branch[1], upstream, form)
         done = commands.init.init_from_branch(place, branch, open_root, is_dry_run=is_dry_run)
         answer(render.listings.started_value(done), render.listings.started_text(done, view_of()))
-        return
-    others = {"--upstream": upstream, f"--{form}": form, "--json": Given.wants_json}
-    only_with("--from-branch REPO BRANCH", False, others)
-    made = commands.init.init(place, is_dry_run=is_dry_run)
-    say(f"{view_of().verb('Would make', 'Made')} a workspace in {made}")
+    else:
+        others = {"--upstream": upstream, f"--{form}": form, "--json": Given.wants_json}
+        only_with("--from-branch REPO BRANCH", False, others)
+        made = commands.init.init(place, is_dry_run=is_dry_run)
+        say(f"{view_of().verb('Would make', 'Made')} a workspace in {made}")
 
 
 @takes("dry_run")
@@ -231,17 +231,15 @@ def status(
     if upstreaming:
         rows = commands.upstreaming.upstreaming(session, asks=gh)
         answer({"upstreaming": rows}, render.listings.upstreaming_text(rows, view_of()))
-        return
-    if build_env:
+    elif build_env:
         told = commands.status.build_environment(session)
         answer({"build_env": told.variables}, render.inspecting.build_text(told))
         say(*told.notes)
-        return
-    if of is not None:
+    elif of is not None:
         known = commands.status.describe_commit(session, of, repository=repo)
         value = render.inspecting.commit_value(known)
         answer({"of": value}, render.inspecting.commit_text(known))
-        return
-    found = commands.status.status(session, int(time.time()))
-    value = render.listings.status_value(found)
-    answer(value, render.listings.status_text(found, view_of()))
+    else:
+        found = commands.status.status(session, int(time.time()))
+        value = render.listings.status_value(found)
+        answer(value, render.listings.status_text(found, view_of()))

@@ -6,7 +6,7 @@ from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 
 from msgspec import Struct
-from msgspec.structs import replace
+from msgspec.structs import asdict, replace
 
 from patchmgr.commands.series import series_graph
 from patchmgr.engines.series.picking import SUFFIX, pick
@@ -43,17 +43,10 @@ from patchmgr.services.syncs import read_syncs
 from patchmgr.workspace import Workspace
 
 
-class Built(Struct, frozen=True):
+class Built(Published, frozen=True):
     """A built branch."""
 
-    series: str
-    repository: Path
-    branch: str
-    tag: str | None  # the tag on the head
-    head: str
-    base: str  # the pinned commit
     commits: int  # how many
-    fallback: str | None = None  # the tag that was put on the branch's previous head
     remote: str | None = None  # the remote or URL to which the branch was pushed
 
 
@@ -158,9 +151,8 @@ def branch(
         old = _old_head(session, place, name, now, head) if keeps else None
         fallback = None if old is None else f"{short}-fallback-{old[:12]}"
         remote = check_remote(wanted.remote, clone)
-        built = Built(
-            name, where, short, tag, head, base.commit, len(commits), fallback, remote,
-        )  # fmt: skip
+        published = Published(name, str(where), short, tag, fallback, head, base.commit)
+        built = Built(**asdict(published), commits=len(commits), remote=remote)
         moves = _branch_move(place, names[0], now, head)
         made = b""
         if tag is not None:
@@ -169,7 +161,7 @@ def branch(
             moves += _tag_move(place, names[1], head, made)
         if fallback is not None and place.value(f"refs/tags/{fallback}") is None:
             moves.append(RefMove(f"refs/tags/{fallback}", old, ZERO_ID))
-        pushes = _pushes(place, built, remote, moves)
+        pushes = _pushes(place, published, remote, moves)
         if session.is_dry_run:
             if clone is not None:
                 clone.can_take(scratch.git_dir, base.commit)
@@ -183,7 +175,6 @@ def branch(
         if remote is not None and pushes:
             bring = upstream.try_fetch_objects if clone is None else None
             push_refs(place.git_dir, remote, pushes, bring=bring)
-        published = Published(name, str(where), short, tag, fallback, head, base.commit)
         # First, so that a branch with the user's own commits is known if the run ends in between.
         remember_published(session.workspace, published)
         place.move(moves)
@@ -205,7 +196,7 @@ def check_remote(remote: str | None, clone: Clone | None) -> str | None:
 
 
 def _pushes(
-    place: _Place, built: Built, remote: str | None, moves: Sequence[RefMove]
+    place: _Place, built: Published, remote: str | None, moves: Sequence[RefMove]
 ) -> list[RefMove]:
     """Plan the updates of refs in a remote.
 
