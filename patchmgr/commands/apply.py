@@ -210,7 +210,7 @@ def _apply(found: _Target, request: _Request) -> Application:
         hint = "run the command again"
         raise PatchmgrError("busy", f"{record.name} was changed while the command ran", hint)
     clone = found.checkout.clone
-    loaded = LoadedSeries(record, upstream, base, patches, series_file, author)
+    loaded = LoadedSeries(record, series_file, patches, upstream, base, author)
     options = CarryOptions(session.selected)
     with rebase_run(session, upstream.store, options, clone.git_dir) as run:
         old, onto = run.scratch.tree(base.commit), run.scratch.tree(found.onto)

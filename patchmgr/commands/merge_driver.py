@@ -8,7 +8,6 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from msgspec import Struct
 from msgspec.structs import replace
 
 from patchmgr.errors import UsageError
@@ -35,13 +34,10 @@ _SCRIPT = (
 )
 
 
-class DriverChange(Struct, frozen=True):
+class DriverChange(DriverSettings, frozen=True):
     """The merge driver of a clone after the command; `is_new` is true if the command changed it."""
 
-    git_dir: Path
-    settings: tuple[tuple[str, str], ...]  # in git's configuration
-    lines: tuple[str, ...]  # in the attributes file
-    is_new: bool
+    is_new: bool = False
 
 
 def install_driver(

@@ -20,7 +20,7 @@ from patchmgr.formats.shown import typed
 from patchmgr.model.outcome import SeriesOutcome, TargetOutcome, Verdict
 from patchmgr.model.recorded_conflict import Recalled, Recorded
 from patchmgr.model.snapshot import is_full_id
-from patchmgr.model.upstream import Lock, Resolved, SeriesRecord
+from patchmgr.model.upstream import Lock, Resolved
 from patchmgr.plumbing.durable import uninterrupted
 from patchmgr.plumbing.formatter_tools import Toolbox
 from patchmgr.plumbing.git_process import require_git
@@ -110,14 +110,12 @@ def plan_files(
         change.files[f"{folder}/series"] = write_series(series_file)
 
 
-def pinned(record: SeriesRecord, outcome: SeriesOutcome) -> SeriesRecord:
-    """Return the record of a series with its new pin and the result of the rebase."""
-    return replace(record, pin=outcome.onto, result=result_record(outcome))
-
-
 def plan_lock(lock: Lock, outcomes: Sequence[SeriesOutcome], change: Change) -> None:
     """Add the updated upstream.lock to a change."""
-    records = {outcome.name: pinned(lock.series[outcome.name], outcome) for outcome in outcomes}
+    records = {
+        one.name: replace(lock.series[one.name], pin=one.onto, result=result_record(one))
+        for one in outcomes
+    }
     change.files[LOCK] = write_lock(replace(lock, series={**lock.series, **records}))
 
 

@@ -13,11 +13,11 @@ from patchmgr.errors import UsageError
 from patchmgr.formats.lock_files import check_name, write_lock
 from patchmgr.formats.series_files import with_guards, write_series
 from patchmgr.formats.shown import shown
-from patchmgr.model.patch import Patch
-from patchmgr.model.series import GraphPatch, Guard, SeriesFile, SeriesLine
+from patchmgr.model.series import GraphPatch, Guard, SeriesLine
 from patchmgr.model.upstream import SeriesRecord
 from patchmgr.services.open_series import CheckoutOptions, opened_series
 from patchmgr.services.revising import chain_of
+from patchmgr.services.series import SeriesView, series_view
 from patchmgr.services.session import Session, pin_of
 from patchmgr.workspace import LOCK, Change
 
@@ -62,23 +62,9 @@ def _new_record(
     return record
 
 
-class SeriesView(Struct, frozen=True):
-    """A series as it is now: its record, its series file, and its patches."""
-
-    record: SeriesRecord
-    file: SeriesFile
-    patches: tuple[Patch, ...]
-
-
 def show_series(session: Session, name: str) -> SeriesView:
     """Return a series with its patches."""
-    workspace = session.workspace
-
-    def view() -> SeriesView:
-        record = workspace.series_record(name)
-        return SeriesView(record, workspace.series_file(name), workspace.patches(name))
-
-    return workspace.read_whole(view)
+    return session.workspace.read_whole(lambda: series_view(session.workspace, name))
 
 
 def list_series(session: Session) -> tuple[SeriesView, ...]:

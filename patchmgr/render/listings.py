@@ -21,12 +21,12 @@ if TYPE_CHECKING:
     from patchmgr.commands.export import Exported
     from patchmgr.commands.import_patches import Import
     from patchmgr.commands.init import Started
-    from patchmgr.commands.series import SeriesView
     from patchmgr.commands.status import SeriesStatus, Status
     from patchmgr.commands.upstream import Fetched
     from patchmgr.commands.upstreaming import Upstreamed
     from patchmgr.services.checkouts import Verification
     from patchmgr.services.forks import Fork
+    from patchmgr.services.series import SeriesView
 
 
 def upstreams_text(upstreams: Sequence[Upstream]) -> Iterator[str]:

@@ -363,7 +363,7 @@ class _Run:
         bring(set(needed_blobs((self.base, self.onto), touched_paths(self.patches))))
         base, onto = ends.resolved(record.pin, self.package.version)
         author = own_author() if ends.base is None else nobody(ends.upstream, record.pin)
-        loaded = LoadedSeries(record, ends.upstream, base, self.patches, self.series_file, author)
+        loaded = LoadedSeries(record, self.series_file, self.patches, ends.upstream, base, author)
         states = End(base, self.base), End(onto, self.onto)
         decisions = decisions_on(session.workspace, record.name) if ends.is_elsewhere else ()
         given = self.run.carry_input(loaded, self.base, self.onto, states)

@@ -84,14 +84,25 @@ def whole_series(session: Session, record: SeriesRecord) -> tuple[tuple[Patch, .
     return (*before, *patches), SeriesFile((*lines.lines, *file.lines))
 
 
-class LoadedSeries(Struct, frozen=True):
-    """A series whose patches have been read, and whose pin is in the store."""
+class SeriesView(Struct, frozen=True):
+    """A series as it is now: its record, its series file, and its patches."""
 
     record: SeriesRecord
+    file: SeriesFile
+    patches: tuple[Patch, ...]
+
+
+def series_view(workspace: Workspace, name: str) -> SeriesView:
+    """Return a series with its patches."""
+    record = workspace.series_record(name)
+    return SeriesView(record, workspace.series_file(name), workspace.patches(name))
+
+
+class LoadedSeries(SeriesView, frozen=True):
+    """A series whose patches have been read, and whose pin is in the store."""
+
     upstream: OpenUpstream
     base: Resolved
-    patches: tuple[Patch, ...]
-    file: SeriesFile
     author: Author  # of patches that name none
     below: LoadedSeries | None = None  # the series that this one is based on
 
@@ -105,13 +116,11 @@ def _load(session: Session, name: str) -> LoadedSeries:
     record = session.workspace.series_record(name)
     upstream = session.upstream_of(record)
     base, author = require_pin(upstream, record.pin), nobody(upstream, record.pin)
-    patches = session.workspace.patches(record.name)
-    file = session.workspace.series_file(record.name)
-    below = None
+    view, below = series_view(session.workspace, name), None
     if record.on is not None:
         require_one_pin(record, session.workspace.series_record(record.on))
         below = _load(session, record.on)
-    return LoadedSeries(record, upstream, base, patches, file, author, below)
+    return LoadedSeries(record, view.file, view.patches, upstream, base, author, below)
 
 
 def tell_strays(session: Session, name: str, groups: Iterable[str] | None = None) -> None:
