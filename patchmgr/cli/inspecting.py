@@ -73,7 +73,7 @@ def check(
     others = {"SERIES": names, **own, "--ledger": ledger, "--select": Given.selected}
     never_with("--workspace", workspace, others)
     if workspace:
-        results = commands.check.check_workspace(session)
+        results = [commands.check.check_files(session, name) for name in chosen]
     elif ledger:
         hold = commands.check.check_ledger
         results = [hold(session, name, to, branch=branch) for name in chosen]

@@ -22,6 +22,7 @@ from patchmgr.cli.root import (
     show,
     takes,
     view_of,
+    write_file,
 )
 from patchmgr.errors import EXIT_CONFLICTS, PatchmgrError, UsageError
 
@@ -63,7 +64,7 @@ def merge_file(
     )
     say(*render.recorded_conflicts.merged_lines(merged))
     if output is not None and not Given.is_dry_run:
-        commands.merge_file.write_merged(merged, output)
+        write_file(output, merged.content)
     elif output is None and not Given.is_dry_run:
         sys.stdout.buffer.write(merged.content)
         sys.stdout.flush()

@@ -343,11 +343,13 @@ def show_pages(text: str) -> None:
     page(text.encode("utf-8", "backslashreplace"))
 
 
-def write_file(path: Path, text: str) -> None:
+def write_file(path: Path, content: str | bytes) -> None:
     """Write a file that the user named, completely or not at all."""
     from patchmgr.plumbing.outputs import write_output
 
-    write_output(path, text.encode("utf-8", "backslashreplace"))
+    if isinstance(content, str):
+        content = content.encode("utf-8", "backslashreplace")
+    write_output(path, content)
 
 
 def show_diff(header: bytes, diff: bytes) -> None:

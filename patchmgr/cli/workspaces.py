@@ -16,6 +16,7 @@ from patchmgr.cli.root import (
     argument,
     never_with,
     only_with,
+    open_all_series,
     open_root,
     open_series,
     open_session,
@@ -157,7 +158,8 @@ def series_list() -> None:
 
     Example: patchmgr series list
     """
-    views = commands.series.list_series(open_session())
+    session, names = open_all_series(None)
+    views = [commands.series.show_series(session, name) for name in names]
     answer(
         {"series": [*map(render.listings.series_value, views)]},
         render.listings.series_list_text(views),

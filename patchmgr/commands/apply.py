@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from enum import Enum
 from pathlib import Path
@@ -487,7 +487,12 @@ def _package_exchange(
     originals: Mapping[str, WorkFile | None],
 ) -> Exchange:
     files = dict(done.files)
-    _refuse_shared(target, files.keys())
+    for path, owner in other_owners(target.distribution, files.keys()).items():
+        raise PatchmgrError(
+            "shared-file",
+            f"{path} belongs to {target.distribution.name} and to {owner}",
+            "uninstall one of the two packages, and reinstall the other",
+        )
     if warns:
         for path, content in start_check(target.distribution.name).items():
             files[path] = Content(Entry(REGULAR, blob_id(content)), content)
@@ -501,16 +506,6 @@ def _own_files(target: Installation, present: Record | None) -> tuple[AppliedFil
     # a file that the series added may be in another package by now
     others = {*replaced_paths(target, present), *other_owners(target.distribution, added)}
     return tuple(file for file in files if file.path not in others)
-
-
-def _refuse_shared(target: Installation, files: Collection[str]) -> None:
-    """Raise PatchmgrError if one of the files also belongs to another package."""
-    for path, owner in other_owners(target.distribution, files).items():
-        raise PatchmgrError(
-            "shared-file",
-            f"{path} belongs to {target.distribution.name} and to {owner}",
-            "uninstall one of the two packages, and reinstall the other",
-        )
 
 
 def unapply_from_package(

@@ -318,13 +318,8 @@ class _Run(Struct, frozen=True):
         return imported_blobs(files, self.at_pin.tree)
 
 
-def check_workspace(session: Session) -> tuple[Checked, ...]:
-    """Check all workspace files that are edited by hand; return one result per series."""
-    lock = session.workspace.lock()
-    return tuple(_check(session, name) for name in sorted(lock.series))
-
-
-def _check(session: Session, name: str) -> Checked:
+def check_files(session: Session, name: str) -> Checked:
+    """Check the workspace files of a series that are edited by hand."""
     problems: list[Problem] = []
     settings = SeriesSettings()
     names: tuple[str, ...] = ()

@@ -94,7 +94,9 @@ def _packages() -> Iterator[Diagnosis]:
         return
     bad = []
     for one in wanted:
-        extra = next((e for e in ("", "format") if _applies(one, e)), None)
+        marker = one.marker
+        applies = (e for e in ("", "format") if marker is None or marker.evaluate({"extra": e}))
+        extra = next(applies, None)
         if extra is None:
             continue
         try:
@@ -110,10 +112,6 @@ def _packages() -> Iterator[Diagnosis]:
             yield Diagnosis("program", one.name, health, text, (hint,))
     if not bad:
         yield Diagnosis("program", "packages", Health.WELL, "all installed, including extras")
-
-
-def _applies(requirement: Requirement, extra: str) -> bool:
-    return requirement.marker is None or requirement.marker.evaluate({"extra": extra})
 
 
 def _stores(*, repairs: bool, prunes: bool, is_dry_run: bool) -> Iterator[Diagnosis]:

@@ -98,11 +98,6 @@ def merge_file(
     )  # fmt: skip
 
 
-def write_merged(merged: MergedFile, output: Path) -> None:
-    """Write the merged content to a file."""
-    write_output(output, merged.content)
-
-
 def drive(
     sides: Sequence[Path], path: str, *, upstream: str, workspace: Workspace | None
 ) -> tuple[MergedFile, str | None]:

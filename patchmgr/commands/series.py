@@ -67,11 +67,6 @@ def show_series(session: Session, name: str) -> SeriesView:
     return session.workspace.read_whole(lambda: series_view(session.workspace, name))
 
 
-def list_series(session: Session) -> tuple[SeriesView, ...]:
-    """Return all series with their patches."""
-    return tuple(show_series(session, name) for name in sorted(session.workspace.lock().series))
-
-
 def series_graph(session: Session, name: str) -> tuple[GraphPatch, ...]:
     """Return the patches of a series, except hidden ones, each with the patches that it needs."""
     with opened_series(session, CheckoutOptions(None, name), only_reads=True) as opened:

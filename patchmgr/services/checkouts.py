@@ -161,17 +161,12 @@ def applied_now(checkout: Checkout, head: str) -> Record | None:
         left = [file for file, each in stands.items() if each is not FileStanding.ORIGINAL]
         if head != record.onto and FileStanding.PATCHED not in stands.values():
             left = [*unlike_head(checkout, left, checkout.clone.changed_paths())]
-        return None if stands and not left and not _has_empty_top(record) else record
+        # edits that undo lower patches may be meant for an empty top patch
+        has_empty_top = bool(record.pushed) and record.pushed[-1].digest == NO_DIFF
+        return None if stands and not left and not has_empty_top else record
     if record is None:
         return None
     return record_in_force(checkout, head, set(checkout.clone.changed_paths()))
-
-
-def _has_empty_top(record: Record) -> bool:
-    """Return whether the top patch is empty."""
-    # edits that undo lower patches may be meant for it
-    pushed = record.pushed or ()
-    return bool(pushed) and pushed[-1].digest == NO_DIFF
 
 
 def verification_of(session: Session, record: SeriesRecord, checkout: Checkout) -> Verification:

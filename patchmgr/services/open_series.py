@@ -223,8 +223,14 @@ def _opened(
     series = options.series
     head = "" if checkout is None else checkout.clone.head()
     applied = None if checkout is None else applied_now(checkout, head)
-    if checkout is not None and applied is not None and series not in (None, applied.series):
-        _refuse_other(checkout.root, applied)
+    is_other = applied is not None and series not in (None, applied.series)
+    if checkout is not None and applied is not None and is_other and applied.pushed != ():
+        raise PatchmgrError(
+            "other-series",
+            f"the series {applied.series} is applied in {checkout.root}",
+            f"remove that series with: patchmgr unapply {applied.series}"
+            f" --to {typed(checkout.root)}",
+        )
     known = applied.series if applied is not None else None
     name = series or known or only_series(session)
     loaded = load_series(session, name)
@@ -262,16 +268,6 @@ def _parent(
 
     run = SeriesRun(session, CarryOptions(selected), scratch, UpstreamStates(session))
     return run.base_commit(loaded)[0]
-
-
-def _refuse_other(root: Path, applied: Record) -> None:
-    if applied.pushed == ():
-        return
-    raise PatchmgrError(
-        "other-series",
-        f"the series {applied.series} is applied in {root}",
-        f"remove that series with: patchmgr unapply {applied.series} --to {typed(root)}",
-    )
 
 
 def _hidden(opened: OpenSeries) -> dict[str, str]:

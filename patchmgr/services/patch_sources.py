@@ -194,11 +194,8 @@ def _places(folder: Path) -> tuple[Path, ...]:
 def _patch_files(folder: Path) -> list[Path]:
     if not folder.is_dir():
         return []
-    return sorted(p for p in folder.iterdir() if _is_patch_name(p.name) and p.is_file())
-
-
-def _is_patch_name(name: str) -> bool:
-    return _bare_name(name).endswith(SUFFIXES)
+    named = (path for path in folder.iterdir() if _bare_name(path.name).endswith(SUFFIXES))
+    return sorted(path for path in named if path.is_file())
 
 
 def _bare_name(name: str) -> str:

@@ -70,16 +70,14 @@ class UpstreamStates:
         key = (upstream, ref or "upstream/main")
         if key not in self._states:
             try:
-                self._states[key] = self._look_up(*key)
+                opened, found = self._resolve(self._session.workspace.upstream(upstream), key[1])
+                tree = StoredTree(opened.reader, opened.reader.tree_of(found.commit))
+                contents = Fetching(opened, opened.reader.blob)
+                self._states[key] = _state(upstream, opened, End(found, tree), contents)
             except PatchmgrError as fault:
                 kind = "unknown-state" if fault.kind in USAGE_KINDS else fault.kind
                 raise PatchmgrError(kind, fault.message, *fault.hints) from fault
         return self._states[key]
-
-    def _look_up(self, name: str, ref: str) -> State:
-        upstream, found = self._resolve(self._session.workspace.upstream(name), ref)
-        tree = StoredTree(upstream.reader, upstream.reader.tree_of(found.commit))
-        return _state(name, upstream, End(found, tree), Fetching(upstream, upstream.reader.blob))
 
     def _resolve(self, entry: Upstream, ref: str) -> tuple[OpenUpstream, Resolved]:
         """Look up a ref in the tracked repository or package, then in the other one."""
