@@ -68,8 +68,8 @@ def move_to_series(session: Session, given: str, *, series: str | None, into: st
     """
     with session.writing():
         workspace = session.workspace
-        source = series or _beside(session, into)
-        is_down = _is_down(session, source, into)
+        source = _source(session, series, into)
+        is_down = workspace.series_record(source).on == into
         file, other = workspace.series_file(source), workspace.series_file(into)
         name = pick(given, file.names(), series=source)
         _check_ends(name, source, file, is_down=is_down)
@@ -110,24 +110,21 @@ def _check_not_pushed(session: Session, name: str, source: str, above: str) -> N
             raise PatchmgrError("pushed", message, hint)
 
 
-def _beside(session: Session, into: str) -> str:
-    """Return the one series directly above or below `into`, or raise a "usage" error."""
+def _source(session: Session, series: str | None, into: str) -> str:
+    """Return `series`, by default the only one directly above or below `into`.
+
+    Raises PatchmgrError "usage" if it is not directly above or below.
+    """
     record = session.workspace.series_record(into)
     beside = session.workspace.lock().above(into)
     beside += [record.on] if record.on is not None else []
-    if len(beside) != 1:
+    if series is None and len(beside) != 1:
         hint = f"series directly above or below {into}: {', '.join(beside) or 'none'}"
         raise UsageError("use --series to name the series that contains the patch", hint)
-    return beside[0]
-
-
-def _is_down(session: Session, source: str, into: str) -> bool:
-    """Return whether `into` is the series directly below `source`, not the one directly above."""
-    if session.workspace.series_record(source).on == into:
-        return True
-    if session.workspace.series_record(into).on == source:
-        return False
-    raise UsageError(f"neither {source} nor {into} is based on the other")
+    source = beside[0] if series is None else session.workspace.series_record(series).name
+    if source not in beside:
+        raise UsageError(f"neither {source} nor {into} is based on the other")
+    return source
 
 
 def _check_groups(session: Session, name: str, source: str, into: str) -> None:

@@ -7,7 +7,7 @@ import shlex
 import tempfile
 from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import suppress
-from itertools import chain, count
+from itertools import chain, count, takewhile
 from pathlib import Path
 
 from msgspec import Struct
@@ -131,7 +131,9 @@ class RebaseCheckout(Closing):
             return outcome
         below = None if loaded.below is None else self._heads[loaded.below.record.name]
         parent = below or outcome.onto.commit
-        carried, stop = _until_stop(outcome)
+        before = [*takewhile(lambda one: one.verdict is not Verdict.CONFLICT, outcome.patches)]
+        carried = [one for one in before if one.is_carried]
+        stop = next(iter(outcome.patches[len(before) :]), None)
         commits = [c for c in outcome.commits if c is not None]
         show, drafts = None, [Draft(o.author, o.message, o.changes or {}) for o in carried]
         if outcome.head is None:
@@ -236,16 +238,6 @@ class _Shown(Struct, frozen=True):
     def at(self, stand: Stand) -> Stand:
         """Return a worktree's record after this conflict was checked out in it."""
         return replace(stand, patch=self.patch, left=self.left, files=self.files)
-
-
-def _until_stop(outcome: SeriesOutcome) -> tuple[list[PatchOutcome], PatchOutcome | None]:
-    """Return the patches rebased before the first conflict, and the patch in conflict or None."""
-    carried: list[PatchOutcome] = []
-    for patch in outcome.patches:
-        if patch.verdict is Verdict.CONFLICT:
-            return carried, patch
-        carried += [patch] if patch.is_carried else []
-    return carried, None
 
 
 def _shown_conflict(
