@@ -6,7 +6,6 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from functools import lru_cache, partial
 from hashlib import sha256
-from typing import TypeVar
 
 import msgspec
 from msgspec import Struct, field
@@ -63,7 +62,6 @@ from patchmgr.services.memory import Memory
 from patchmgr.services.series import needed_blobs, new_paths, touched_paths
 from patchmgr.services.session import Session
 
-T = TypeVar("T")
 FEWEST_KEPT = 24  # upstream steps; a search over fewer steps is cheaper than the cache
 
 
@@ -502,8 +500,8 @@ class Auditor(Struct, frozen=True):
 
     def moves(self, states: States) -> Mapping[str, Sequence[Move]]:
         """Return the imports to rewrite because upstream moved the imported name, keyed by path."""
-        question = ("moves", self._about(states))
-        return self._answered(question, states, Moves, lambda: moves_in(states))
+        question, is_kept = ("moves", self._about(states)), lambda: not states.lacks
+        return answered(self.kept, question, Moves, lambda: moves_in(states), is_kept=is_kept)
 
     def begin(
         self, states: States, before: Callable[[], dict[object, object]] = dict
@@ -537,11 +535,12 @@ class Auditor(Struct, frozen=True):
     ) -> Ledger:
         """Return the ledger of a rebase, from the cache if an earlier run made the same rebase."""
         claims = [claimed(item, one) for item, one in zip(items, judged, strict=True)]
-        return self._answered(
+        return answered(
+            self.kept,
             ("ledger", self._about(merged), value_bytes(claims)),
-            merged,
             Ledger,
             lambda: ledger_of(claims, merged, self.base, blobs=blobs, history=self.steps),
+            is_kept=lambda: not merged.lacks,
         )
 
     def _about(self, states: States) -> str:
@@ -553,11 +552,6 @@ class Auditor(Struct, frozen=True):
             said = value_bytes((about, sides, states.patches, sorted(states.carriers.items())))
             self.keys[id(states)] = sha256(said).hexdigest()
         return self.keys[id(states)]
-
-    def _answered(
-        self, question: Sequence[str | bytes], states: States, kind: type[T], find: Callable[[], T]
-    ) -> T:
-        return answered(self.kept, question, kind, find, is_kept=lambda: not states.lacks)
 
 
 def _checked(states: States, check: Check) -> tuple[tuple[Told, ...], bool]:
