@@ -98,45 +98,34 @@ def _ends(
     end: str | None,
 ) -> tuple[Resolved, Resolved]:
     """Return the states that the rebase in a note starts from and ends at."""
-    pin = _fetched(upstream, record.pin)
-    first, last = None, pin
+    pin, base = _fetched(upstream, record.pin), record.result.get("base")
     if start is not None:
         first = _state(session, record, upstream, start)
+    elif isinstance(base, dict) and base.get("commit"):
+        first = _state(session, record, upstream, str(base["commit"]), str(base.get("ref", "")))
     else:
-        base = record.result.get("base")
-        if isinstance(base, dict) and base.get("commit"):
-            first = _state(session, record, upstream, str(base["commit"]), str(base.get("ref", "")))
-    if end is not None:
-        last = _state(session, record, upstream, end)
-    if first is None:
         hint = "name the upstream state before the rebase with --from REF"
         raise UsageError(f"{record.name} has not been rebased yet", hint)
-    if end is None and first.commit == pin.commit:
-        last = upstream.resolve(TRACKED)
-    return first, last
+    if end is not None:
+        return first, _state(session, record, upstream, end)
+    return first, upstream.resolve(TRACKED) if first.commit == pin.commit else pin
 
 
 def _state(
     session: Session, record: SeriesRecord, upstream: OpenUpstream, name: str, shown: str = ""
 ) -> Resolved:
+    """Return the upstream state that a commit, ref or tag names, as a saved rebase had it."""
     for published in read_published(session.workspace):
         if published.series == record.name and name in (published.tag, published.fallback):
-            return _by_commit(session, record, upstream, published.base, published.base)
-    return _by_commit(session, record, upstream, name, shown or name)
-
-
-def _by_commit(
-    session: Session, record: SeriesRecord, upstream: OpenUpstream, name: str, shown: str
-) -> Resolved:
-    """Return the upstream state whose commit or ref is `name`, as a saved rebase had it."""
-    if name == record.pin.commit or name == record.pin.ref:
+            name = shown = published.base
+            break
+    if name in (record.pin.commit, record.pin.ref):
         return _fetched(upstream, record.pin)
     for sync in read_syncs(session.workspace, record.name):
         for pin in (sync.outcome.base, sync.outcome.onto):
             if name in (pin.commit, pin.ref):
                 return _fetched(upstream, Pin(pin.ref, pin.commit, "", pin.archive, pin.sha256))
-    found = upstream.resolve(name)
-    return Resolved(shown, found.commit, found.archive, found.sha256, found.version)
+    return replace(upstream.resolve(name), ref=shown or name)
 
 
 def _fetched(upstream: OpenUpstream, pin: Pin) -> Resolved:
