@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import Sequence
 from contextlib import closing
 from pathlib import Path
@@ -70,7 +69,7 @@ def merge_file(
     structure = StructureApart(answers=Answers(), confidence=confidence)
     # for the settings of formatters
     read = work_tree_reader(Path.cwd())
-    scratch = Scratch((), folder=Path(tempfile.gettempdir()))
+    scratch = Scratch.outside()
     with closing(structure), scratch, Toolbox() as formatters:
         result = solve_text(
             base,

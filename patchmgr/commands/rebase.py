@@ -464,7 +464,7 @@ def rebase_onto_many(
         found = dict[str, list[SeriesOutcome]]()
         for stack in whole_stacks(session, names):
             loaded = [load_series(session, name) for name in stack]
-            states = _states(session, loaded[0], targets)
+            states = {state.ref: state for state in _states(session, loaded[0], targets)}
             with rebase_run(session, loaded[0].upstream.store, options) as run:
                 for label, state in states.items():
                     parents: Parents = {}
@@ -477,19 +477,16 @@ def rebase_onto_many(
 
 def _states(
     session: Session, loaded: LoadedSeries, targets: Sequence[str | Span]
-) -> dict[str, Resolved]:
-    """Map each ref in the targets to its state, in the given order."""
-    found = [state for target in targets for state in _of_target(session, loaded, target)]
-    return {state.ref: state for state in found}
-
-
-def _of_target(session: Session, loaded: LoadedSeries, target: str | Span) -> tuple[Resolved, ...]:
+) -> Iterator[Resolved]:
+    """Yield the state of each target, and all states of a range."""
     upstream = loaded.upstream
-    if not isinstance(target, Span):
-        return (upstream.resolve(target),)
-    start = upstream.resolve(target.start) if target.start else loaded.base
-    end = upstream.resolve(target.end or "upstream/main")
-    between = upstream.between(start, end, target.step, session.say)
-    if not between and end.commit == start.commit:
-        raise UsageError(f"{start.ref} and {end.ref} are the same upstream commit")
-    return (*between, end)
+    for target in targets:
+        if not isinstance(target, Span):
+            yield upstream.resolve(target)
+            continue
+        start = upstream.resolve(target.start) if target.start else loaded.base
+        end = upstream.resolve(target.end or "upstream/main")
+        between = upstream.between(start, end, target.step, session.say)
+        if not between and end.commit == start.commit:
+            raise UsageError(f"{start.ref} and {end.ref} are the same upstream commit")
+        yield from (*between, end)

@@ -188,6 +188,11 @@ class Scratch(Closing):
         self._aheads: list[ReadAhead] = []
         self._written: set[str] = set()
 
+    @classmethod
+    def outside(cls, *lenders: Path) -> Scratch:
+        """Make one in the system's temporary folder, because the repositories are not stores."""
+        return cls(lenders, folder=Path(tempfile.gettempdir()))
+
     def close(self) -> None:
         """End the git processes and delete the repository."""
         self.reader.close()

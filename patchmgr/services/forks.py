@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Literal
@@ -74,7 +73,7 @@ def read_fork(
     start, head = (commit_named(name, repository) for name in (first, last))
     upstream = session.upstream_of(record)
     require_pin(upstream, record.pin)
-    with _scratch(git_dir, upstream.store) as scratch:
+    with Scratch.outside(git_dir, upstream.store) as scratch:
         pin = record.pin.commit if upstream.has_history else start
         request = _Request(record, repository, first, last)
         tracked = _tracked(upstream, scratch, head)
@@ -119,7 +118,7 @@ def find_fork_base(repository: Path, branch: str, upstream: str) -> ForkBase:
     """
     git_dir = find_git_dir(repository)
     tip, head = (commit_named(name, repository) for name in (upstream, branch))
-    with _scratch(git_dir) as scratch:
+    with Scratch.outside(git_dir) as scratch:
         graph = _Graph(scratch, own_commits(scratch.git_dir, head, [tip]), head)
         if not graph.own:
             raise UsageError(f"{branch} has no commit that {upstream} lacks")
@@ -136,10 +135,6 @@ def _tracked(upstream: OpenUpstream, scratch: Scratch, head: str) -> str | None:
 
 def _own(scratch: Scratch, head: str, *others: str | None) -> dict[str, tuple[str, ...]]:
     return own_commits(scratch.git_dir, head, [name for name in others if name is not None])
-
-
-def _scratch(*lenders: Path) -> Scratch:
-    return Scratch(lenders, folder=Path(tempfile.gettempdir()))
 
 
 class _Request(Struct, frozen=True):

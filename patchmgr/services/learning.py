@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
@@ -60,7 +59,7 @@ def learn_from(session: Session, repository: Path, name: str, *, was: str | None
             find_merges(repository, name) if was is None else find_rebased(repository, name, was)
         )
         additions = Additions(Memory(session.workspace))
-        with Scratch([git_dir], folder=Path(tempfile.gettempdir())) as scratch:
+        with Scratch.outside(git_dir) as scratch:
             write_commit_graph(scratch, [past.made for past in merges if past.base is None])
             files = learn_again(session, scratch, GitTextMerge(scratch), merges, additions)
         kept = {one.id for one in additions.recorded()}

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import tempfile
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
@@ -47,7 +46,7 @@ class PatchRepository(Struct, frozen=True):
         """
         parent, prefix = (None, "") if is_alone else (self.head, self.prefix)
         author = own_author(date)
-        with Scratch([self.clone.git_dir], folder=Path(tempfile.gettempdir())) as scratch:
+        with Scratch.outside(self.clone.git_dir) as scratch:
             changes = {
                 f"{prefix}{path}": None if content is None else Entry(REGULAR, scratch.add(content))
                 for path, content in files.items()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import tempfile
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
@@ -163,7 +162,7 @@ def read_commits(git_dir: Path, reader: ObjectReader, ids: Sequence[str]) -> tup
     """Return the commits with the given ids, each with its message and diff."""
     # Not in the repository, whose configuration and attributes (and those in the current folder)
     # would change the diffs.
-    with Scratch([git_dir], folder=Path(tempfile.gettempdir())) as scratch:
+    with Scratch.outside(git_dir) as scratch:
         diffs = commit_diffs(scratch.git_dir, list(ids))
     found = []
     for name in ids:
