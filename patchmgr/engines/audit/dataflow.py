@@ -11,10 +11,9 @@ from msgspec.structs import replace
 
 from patchmgr.engines.structure.python_tree import (
     Function,
-    children,
+    bound_by,
     keyword_parameters,
     parameters,
-    targets_of,
     walk,
 )
 
@@ -68,7 +67,7 @@ def flow_of(function: Function) -> Flow:
     Raises TooLong if the analysis takes more than MOST_STEPS steps.
     """
     reader = _Reader()
-    reader.function(function)
+    reader.function(function, {})
     names = {
         str(value)
         for node in walk(function)
@@ -90,9 +89,12 @@ class _Reader:
         self._guards: tuple[str, ...] = ()
         self._guard_reads: tuple[Reaching, ...] = ()
 
-    def function(self, node: Function) -> None:
-        """Record the statements and definitions of a function."""
-        env: _Env = {}
+    def function(self, node: Function, outer: _Env) -> None:
+        """Record the statements and definitions of a function and its inner functions.
+
+        `outer` has the definitions of an enclosing function that reach this one.
+        """
+        env = dict(outer)
         arguments = node.args
         for argument, default in (*parameters(arguments), *keyword_parameters(arguments)):
             text = "parameter" if default is None else f"parameter = {_source(default)}"
@@ -100,7 +102,9 @@ class _Reader:
         for rest in (arguments.vararg, arguments.kwarg):
             if rest is not None:
                 self._define(env, rest.arg, rest, "parameters", {})
+        loops, self._loops = self._loops, []
         self._block(node.body, env)
+        self._loops = loops
 
     def _define(
         self, env: _Env, name: str, node: ast.AST, text: str, reads: Reaching, *,
@@ -123,6 +127,12 @@ class _Reader:
 
     def _statement(self, node: ast.stmt, env: _Env) -> _Env | None:
         match node:
+            case ast.FunctionDef() | ast.AsyncFunctionDef():
+                self._define(env, node.name, node, "def", {})
+                self.function(node, env)
+            case ast.ClassDef():
+                self._block(node.body, dict(env))
+                self._define(env, node.name, node, "class", {})
             case ast.If():
                 return self._if(node, env)
             case ast.For() | ast.AsyncFor() | ast.While():
@@ -135,6 +145,8 @@ class _Reader:
                 for target in targets_of(node):
                     self._assign(env, target, f"with {' '.join(map(_source, heads))}", reads)
                 return self._block(node.body, env)
+            case ast.Match():
+                return self._match(node, env)
             case ast.Return() | ast.Raise():
                 self._site(node, [node], env)
                 return None
@@ -142,11 +154,16 @@ class _Reader:
                 if self._loops:
                     self._loops[-1].append(env)
                 return None
-            case ast.Assign(value=value) | ast.AnnAssign(value=ast.expr() as value):
-                reads = self._site(node, [*targets_of(node), value], env)
-                used = {name: reads[name] for name in reads if name in _reads(value)}
-                for target in targets_of(node):
-                    self._assign(env, target, _source(value), used)
+            case ast.Assign():
+                reads = self._site(node, [node], env)
+                text = _source(node.value)
+                values = _reads(node.value)
+                for target in node.targets:
+                    used = {name: reads[name] for name in reads if name in values}
+                    self._assign(env, target, text, used)
+            case ast.AnnAssign() if node.value is not None:
+                reads = self._site(node, [node.target, node.value], env)
+                self._assign(env, node.target, _source(node.value), reads)
             case ast.AugAssign():
                 reads = self._site(node, [node], env, also=dotted(node.target))
                 self._assign(env, node.target, _source(node), reads)
@@ -159,6 +176,9 @@ class _Reader:
         if isinstance(target, (ast.Tuple, ast.List)):
             for place, part in enumerate(target.elts):
                 self._assign(env, part, f"{text} [{place}]", reads)
+            return
+        if isinstance(target, ast.Starred):
+            self._assign(env, target.value, text, reads)
             return
         if name := dotted(target):
             self._define(env, name, target, text, reads)
@@ -245,10 +265,27 @@ class _Reader:
         inside = _join(dict(env), body)
         ends = [self._block(node.orelse, body)]
         for handler in node.handlers:
-            ends.append(self._guarded("except", handler.body, dict(inside or env)))
+            start = dict(inside or env)
+            if handler.name:
+                kind = "" if handler.type is None else _source(handler.type)
+                self._define(start, handler.name, handler, f"except {kind}", {})
+            ends.append(self._guarded("except", handler.body, start))
         after = reduce(_join, ends)
         final = self._block(node.finalbody, dict(after or inside or env))
         return None if after is None and node.handlers else final
+
+    def _match(self, node: ast.Match, env: _Env) -> _Env | None:
+        subject = _source(node.subject)
+        reads = self._site(node, [node.subject], env, end=node.subject, text=f"match {subject}")
+        after: _Env | None = env
+        for case in node.cases:
+            at = dict(env)
+            pattern = _source(case.pattern)
+            for inner in walk(case.pattern):
+                for name in bound_by(inner):
+                    self._define(at, name, inner, f"case {pattern} of {subject}", reads)
+            after = _join(after, self._guarded(f"case {pattern}", case.body, at))
+        return after
 
 
 def _join(one: _Env | None, other: _Env | None) -> _Env | None:
@@ -291,12 +328,22 @@ def _computed(part: ast.AST) -> frozenset[str]:
     return frozenset(filter(None, map(dotted, _operands(part))))
 
 
-def _operands(part: ast.AST) -> Iterator[ast.AST]:
+def _operands(part: ast.AST) -> Iterator[ast.expr]:
     for node in walk(part):
         match node:
-            case ast.BinOp() | ast.Compare() | ast.BoolOp() | ast.UnaryOp() | ast.AugAssign():
-                yield from children(node)
+            case ast.BinOp():
+                yield from (node.left, node.right)
+            case ast.Compare():
+                yield from (node.left, *node.comparators)
+            case ast.BoolOp():
+                yield from node.values
+            case ast.UnaryOp():
+                yield node.operand
             case ast.Subscript():
                 yield node.slice
             case ast.Call(func=ast.Name(id="abs" | "len" | "max" | "min" | "range" | "sum")):
                 yield from node.args
+            case ast.IfExp():
+                yield node.test
+            case ast.AugAssign():
+                yield from (node.target, node.value)

@@ -7,14 +7,14 @@ from __future__ import annotations
 
 import ast
 import re
-from collections import Counter, defaultdict
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections import Counter
+from collections.abc import Collection, Iterator, Mapping
+from functools import lru_cache
 from itertools import takewhile
 
 from msgspec import Struct
 
 from patchmgr.engines.audit.dataflow import Flow, Reaching, Site, TooLong, flow_of
-from patchmgr.engines.audit.outline import DEFINES, blocks, parts_of
 from patchmgr.engines.audit.places import added_lines, base_path, merged_files
 from patchmgr.engines.audit.states import States, Told, decoded
 from patchmgr.engines.languages.file_types import PYTHON
@@ -27,6 +27,7 @@ _MOST_TOLD = 3  # names that are reported in one function, at most
 _MOST_ARGUMENTS = 4
 _NONE: frozenset[int] = frozenset()
 _LINE = "\0"  # placeholder for a line number
+_SCOPE = re.compile(r"^([ \t]*)(async[ \t]+def|def|class)[ \t]+(\w+)", re.MULTILINE)
 _WORD = re.compile(r"[^\W\d]\w*")
 _EMPTY = re.compile(r"\b(?:len|bool)\((\w[\w.]*)\)(?: (?:>|!=) 0)?(?=$|\)| and | or )")
 PARAMETER = "parameter = "
@@ -43,7 +44,7 @@ class _Part(Struct, frozen=True):
 def changed_meaning(states: States) -> Iterator[Told]:
     """Find lines of the series that read a value which upstream now computes differently."""
     for path, contents in merged_files(states, PYTHON):
-        base, written, onto, merged = (_functions(decoded(content)) for content in contents)
+        base, written, onto, merged = (_parts(decoded(content)) for content in contents)
         changed = {
             name
             for name in merged.keys() & base.keys() & written.keys() & onto.keys()
@@ -70,33 +71,48 @@ def _since(states: States, path: str, line: str) -> str | None:
     return states.commit_since(path, lambda content: text in (content or b""))
 
 
-def _functions(text: str) -> dict[str, _Part]:
+def _parts(text: str) -> dict[str, _Part]:
     """Map qualified names to functions, except for those inside a function and repeated names."""
-    found = defaultdict[str, list[_Part]](list)
-    for name, part in _parts(blocks(text)):
-        found[name].append(part)
-    return {name: parts[0] for name, parts in found.items() if len(parts) == 1}
-
-
-def _parts(some: Iterable[tuple[int, str]], outer: str = "") -> Iterator[tuple[str, _Part]]:
-    for line, block in some:
-        kind = DEFINES.match(block)
-        if kind is None:
+    found: dict[str, _Part] = {}
+    again: set[str] = set()
+    around: list[tuple[int, str]] = []
+    end = line = counted = 0
+    for match in _SCOPE.finditer(text):
+        if match.start() < end:
+            continue  # inside another function
+        indent = len(match[1])
+        while around and around[-1][0] >= indent:
+            around.pop()
+        name = ".".join([*(outer for _, outer in around), match[3]])
+        if match[2] == "class":
+            around.append((indent, match[3]))
             continue
-        name = f"{outer}{kind[2]}"
-        if kind[1] == "class":
-            inner = ((line + number, part) for number, part in parts_of(block)[1])
-            yield from _parts(inner, f"{name}.")
-        else:
-            text = block.rstrip()
-            yield name, _Part(text, line, line + text.count("\n"))
+        close = _end(indent).search(text, match.end())
+        end = close.end() if close else len(text)
+        line, counted = line + text.count("\n", counted, match.start()), match.start()
+        body = text[match.start() : end]
+        if name in found:
+            again.add(name)
+        found[name] = _Part(body, line + 1, line + max(1, body.count("\n")))
+    return {name: part for name, part in found.items() if name not in again}
+
+
+@lru_cache(maxsize=32)
+def _end(indent: int) -> re.Pattern[str]:
+    """Return a pattern that finds the end of a function whose head has the given indentation."""
+    return re.compile(rf"\n(?=[ \t]{{0,{indent}}}[^\s)\]}}#])")
 
 
 def _flow(text: str) -> Flow | None:
-    tree = parse_python(text)
-    node = tree.body[0] if tree is not None and tree.body else None
+    is_inner = text[:1] in " \t"
+    tree = parse_python(f"if 1:\n{text}" if is_inner else f"\n{text}")
+    if tree is None or not tree.body:
+        return None
+    node = tree.body[0].body[0] if isinstance(tree.body[0], ast.If) else tree.body[0]
+    if not isinstance(node, Function):
+        return None
     try:
-        return flow_of(node) if isinstance(node, Function) else None
+        return flow_of(node)
     except (TooLong, RecursionError):
         return None
 
@@ -106,7 +122,7 @@ class _Change(Struct, frozen=True):
 
     was: str
     now: str
-    line: int  # in the function
+    line: int  # the function begins in line 2, below an extra line
     reads: frozenset[str]  # names in either expression (none for some calls)
 
 
@@ -212,7 +228,7 @@ def _changes(sides: _Sides, added: Collection[int]) -> Iterator[tuple[int, str, 
     """Yield (line, name, sentence, changed line) for each change that affects an added line."""
     told: set[str] = set()
     for number, site in enumerate(sides.new.sites):
-        line = next((n for n in range(site.first, site.last + 1) if n in added), None)
+        line = next((n for n in range(site.first - 1, site.last) if n in added), None)
         if line is None:
             continue
         about = [*_left_before(sides, site, added)]
@@ -221,16 +237,30 @@ def _changes(sides: _Sides, added: Collection[int]) -> Iterator[tuple[int, str, 
         for name, sentence, where in about:
             if name not in told and len(told) < _MOST_TOLD:
                 told.add(name)
-                yield line, name, sentence, where
+                yield line, name, sentence, where - 1
 
 
 def _left_before(
     sides: _Sides, site: Site, added: Collection[int]
 ) -> Iterator[tuple[str, str, int]]:
     """Find conditions under which upstream's code now leaves the function before a statement."""
+    alike = [one for one in sides.new.exits if one.text == site.text]
+    earlier = [
+        one
+        for one in alike
+        if one.first < site.first
+        and one.first - 1 not in added
+        and one.guards == site.guards[: len(one.guards)]
+    ]
+    known = sum(one.text == site.text for one in sides.old.exits)
+    own = sum(one.first - 1 in added for one in alike)
+    if len(earlier) > max(known - own, 0):
+        shown = site.text.removeprefix("if ")
+        text = f"if `{shown}`, line {_LINE} now leaves the function or loop before this line"
+        yield shown, text, earlier[0].first
     before = Counter(one.text for one in sides.old.exits)
     for one in sides.new.exits:
-        before[one.text] -= one.first not in added
+        before[one.text] -= one.first - 1 not in added
         if before[one.text] < 0 and one.last < site.first and _leads_out(one, site):
             shown = one.text.removeprefix("if ")
             text = f"this line is only reached if `{shown}`, but then line {_LINE}"
@@ -240,13 +270,25 @@ def _left_before(
 def _leads_out(exit_: Site, site: Site) -> bool:
     """Return whether a statement is only reached if the condition of an earlier exit holds."""
     depth = len(exit_.guards)
-    known = {
-        _simplified(guard)
-        for guard, reads in zip(site.guards[depth:], site.guard_reads[depth:], strict=True)
-        if all(exit_.reads.get(name, reached) == reached for name, reached in reads.items())
-    }
-    is_inside = site.guards[:depth] == exit_.guards
-    return is_inside and _simplified(exit_.text.removeprefix("if ")) in known
+    if site.guards[:depth] != exit_.guards or len(site.guards) == depth:
+        return False
+    known: set[str] = set()
+    for guard, reads in zip(site.guards[depth:], site.guard_reads[depth:], strict=True):
+        if all(exit_.reads.get(name, reached) == reached for name, reached in reads.items()):
+            known.update(_parts_of(guard, ast.And))
+    test = exit_.text.removeprefix("if ")
+    return not known.isdisjoint(_parts_of(test, ast.Or)) or known.issuperset(
+        _parts_of(test, ast.And)
+    )
+
+
+def _parts_of(text: str, operator: type[ast.And | ast.Or]) -> set[str]:
+    """Return the simplified operands of an `and` or `or`. Any other condition is one operand."""
+    node = parse_expression(text)
+    plain = None if node is None else _plain(node)
+    if isinstance(plain, ast.BoolOp) and isinstance(plain.op, operator):
+        return {ast.unparse(value) for value in plain.values}
+    return {text if plain is None else ast.unparse(plain)}
 
 
 _NEGATED: Mapping[type[ast.cmpop], ast.cmpop] = {
@@ -255,17 +297,25 @@ _NEGATED: Mapping[type[ast.cmpop], ast.cmpop] = {
 }
 
 
-def _simplified(text: str, *, is_not: bool = False) -> str:
+def _plain(node: ast.expr, is_not: bool = False) -> ast.expr:
     """Return a condition, or its negation if `is_not`, with as few `not` operators as possible."""
-    node = parse_expression(text)
-    while isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not):
-        node, is_not = node.operand, not is_not
-    if node is None or not is_not:
-        return text if node is None else ast.unparse(node)
-    if isinstance(node, ast.Compare) and type(node.ops[0]) in _NEGATED and len(node.ops) == 1:
-        sign = _NEGATED[type(node.ops[0])]
-        return ast.unparse(ast.Compare(node.left, [sign], node.comparators))
-    return ast.unparse(ast.UnaryOp(ast.Not(), node))
+    match node:
+        case ast.UnaryOp(op=ast.Not()):
+            return _plain(node.operand, not is_not)
+        case ast.BoolOp():
+            is_and = isinstance(node.op, ast.And) != is_not
+            values = [_plain(value, is_not) for value in node.values]
+            return ast.BoolOp(ast.And() if is_and else ast.Or(), values)
+        case ast.Compare(ops=[operator]) if is_not and type(operator) in _NEGATED:
+            return ast.Compare(node.left, [_NEGATED[type(operator)]], node.comparators)
+    return ast.UnaryOp(ast.Not(), node) if is_not else node
+
+
+def _is_negation(one: str, other: str) -> bool:
+    nodes = [parse_expression(text) for text in (one, other)]
+    if nodes[0] is None or nodes[1] is None:
+        return False
+    return ast.unparse(_plain(nodes[0])) == ast.unparse(_plain(nodes[1], True))
 
 
 def _about(sides: _Sides, number: int) -> Iterator[tuple[str, str, int]]:
@@ -294,7 +344,7 @@ def _negated_guards(sides: _Sides, before: Site, site: Site) -> Iterator[tuple[s
                 (sides.new, now, site.guard_reads),
             )
         )
-        if old != new and _simplified(old) == _simplified(new, is_not=True):
+        if old != new and _is_negation(old, new):
             shown = _shown(old, new)
             text = f"the condition around this line is now {shown[1]} (it was {shown[0]})"
             yield now, text, site.first

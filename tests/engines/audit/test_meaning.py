@@ -102,7 +102,12 @@ def tally(items, skip, is_dry):
 HEAD = "        size = item.size\n"
 LEFT = {
     "a condition that is part of this one": ("if not size:\n            continue", None),
+    "an `or` with this one": ("if skip or is_dry:\n            continue", "drop(item)"),
     "the contrary of the one above": ("if not is_dry:\n            return", "keep(item)"),
+    "an `and` of what holds here": (
+        "if item is not None and size:\n            raise E",
+        "use(item)",
+    ),
     "what does not hold here": ("if is_dry:\n            continue", None),
     "more than holds here": ("if is_dry and skip:\n            continue", None),
     "no way out": ("if is_dry:\n            log(0)", None),
@@ -145,10 +150,14 @@ STATEMENTS = {
         "end = 0\n    while end < 3:\n        end += 2"),
     "try": ("try:\n        end = size\n    except E as f:\n        end = 0",
         "try:\n        end = size\n    except E as f:\n        end = 1"),
+    "match": ("match size:\n        case [end, *rest]:\n            pass",
+        "match size:\n        case {'a': end}:\n            pass"),
     "tuple": ("end, rest = size", "rest, end = size"),
     "attribute": ("end = self.size = size", "end = self.size = size + 1"),
     "part": ("end = [0]\n    end[0] = 1", "end = [0]\n    end[0] = 2"),
     "walrus": ("log(end := size)", "log(end := size + 1)"),
+    "inner function": ("end = size\n    def inner():\n        return 1",
+        "end = size + 1\n    def inner():\n        return 1"),
     "leaves the loop": ("for end in size:\n        break", "for end in sizes:\n        break"),
 }  # fmt: skip
 
