@@ -14,6 +14,7 @@ from patchmgr.engines.structure.python_tree import (
     bound_by,
     keyword_parameters,
     parameters,
+    targets_of,
     walk,
 )
 
