@@ -5,7 +5,7 @@ from __future__ import annotations
 import keyword
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from itertools import pairwise
+from itertools import accumulate, pairwise
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -38,7 +38,7 @@ def asks_of(chunk: Chunk, earlier: Nodes, later: Nodes, *, is_python: bool) -> s
         return "order"  # `!` makes an exception to earlier patterns; `...` copies another object
     if all(any(map(_is_clause, run)) for run in (earlier, later)):
         return "order"  # the first clause that matches is the one that runs
-    if any(p.kind == "directive" and not p.text.startswith(_WHOLE) for p in (*earlier, *later)):
+    if any(map(_is_condition, earlier)) or not _opens_conditions(later):
         return "order"
     said = [words_of(p.said) for p in earlier if p.kind != "blank"]
     if any(words[:1] == ("}",) for words in said[1:]):
@@ -65,6 +65,20 @@ def _entries(items: Nodes) -> set[str]:
     """Return what list items begin with: `numpy` of `"numpy>=2"`, `{"a"` of `{"a", 1}`."""
     listed = (p.said for p in items if p.kind == "code" or p.said.startswith("{"))
     return {found for said in listed for found in _ENTRY.findall(said)}
+
+
+def _is_condition(node: Node) -> bool:
+    return node.kind == "directive" and not node.text.startswith(_WHOLE)
+
+
+def _opens_conditions(run: Nodes) -> bool:
+    """Return whether an insertion ends no preprocessor condition but its own.
+
+    Then what comes before it is under no other condition.
+    """
+    words = [p.text.lstrip("# \t") for p in run if _is_condition(p)]
+    depths = accumulate(word.startswith("if") - word.startswith("endif") for word in words)
+    return all(depth >= word.startswith("el") for word, depth in zip(words, depths, strict=True))
 
 
 def _is_clause(node: Node) -> bool:
