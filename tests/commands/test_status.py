@@ -82,11 +82,11 @@ def test_what_is_resolved_does_not_wait(scene: Scene) -> None:
     assert waiting() == (names[2:3], [*names[:2], names[3]])
     scene.call("decide", "3", "needed")
     gone = solved.parent.parent / "fork-change-2.patch/b"
-    gone.rename(gone.with_name("kept"))
+    gone.rename(scene.root / "kept")
     assert waiting() == (names[1:3], [names[0], names[3]])
     refused = scene.call("rebase", "--continue", code=1).err
     assert "to restore the file: cp .patchmgr/rebase/.marked/s/fork-change-2.patch/b " in refused
-    gone.with_name("kept").rename(gone)
+    (scene.root / "kept").rename(gone)
     assert "resolved: s/fork-change-1.patch: a" in scene.call("status").out
     patches = scene.rebase("--continue", code=3)["series"][0]["patches"]
     (left,) = (c["path"] for patch in patches for c in patch["conflicts"])
