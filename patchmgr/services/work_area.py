@@ -295,7 +295,6 @@ def require_taken(
     named, is deleted or empty, does not compile, or has line endings that no side has, and
     "other-edits" if a person put other files into the work area.
     """
-    _refuse_others(workspace, in_progress)
     skipped = set(in_progress.skipped)
     named = [
         item
@@ -323,6 +322,7 @@ def require_taken(
         if any(not problem.endswith(_LEFT) for problem in problems):
             hints += ("if that is intended: patchmgr rebase --continue --accept FILE",)
         raise PatchmgrError("unresolved", problems[0], *hints)
+    _refuse_others(workspace, in_progress)
     return tuple(dict.fromkeys((*in_progress.accepted, *(item.file for item in named))))
 
 
