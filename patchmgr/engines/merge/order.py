@@ -107,10 +107,11 @@ def asks_beside(chunk: Chunk, at: int, merged: Nodes) -> str:
     if any(operators_in(side, chunk.around[0]) for side in sides):
         return "one expression"
     is_even = len(chunk.base) == len(chunk.ours) == len(chunk.theirs)
+    is_certain = chunk.bracket == "(" and _is_certain(*sides)  # not in Python
     is_by_place = chunk.bracket in _IN_ORDER - {"list"} and not all(
         _is_named(p, chunk.bracket) for p in items
     )
-    return "order" if is_by_place and not (is_even or _is_certain(*sides)) else ""
+    return "order" if is_by_place and not (is_even or is_certain) else ""
 
 
 def _is_certain(base: Nodes, *sides: Nodes) -> bool:
