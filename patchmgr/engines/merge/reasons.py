@@ -241,10 +241,14 @@ def _is_prefix_renamed(conflict: Conflict) -> bool:
     # `logging/plugins/dataseries` comes (eb5a3a1a67).
     language = conflict.around.language
     region = [_prefixes("".join(lines), language) for lines in conflict.region.sides]
-    whole = [_prefixes(text, language) for text in conflict.texts.sides()]
+    texts = conflict.texts.sides()  # read only where the region has such a prefix
     return any(
-        one and not one[prefix] and other[prefix] > n and not left[prefix] and whole[0][prefix] > 1
-        for (one, left), (other, _) in _ways([*zip(region[1:], whole[1:], strict=True)])
+        one
+        and not one[prefix]
+        and other[prefix] > n
+        and not _prefixes(text, language)[prefix]
+        and _prefixes(texts[0], language)[prefix] > 1
+        for (one, text), (other, _) in _ways([*zip(region[1:], texts[1:], strict=True)])
         for prefix, n in region[0].items()
     )
 
