@@ -464,8 +464,8 @@ def test_a_push_to_a_url(stage: Stage, remote: Repository, monkeypatch: pytest.M
 
 
 def test_a_store_that_lacks_contents_names_what_to_push_from(stage: Stage) -> None:
-    stage.upstream.git("checkout", "--quiet", "-B", "main", stage.base)
-    bases = [stage.upstream.commit({"old": f"{number}\n"}) for number in range(3)]
+    with stage.upstream.at("-b", "old", stage.base):  # other tests have the same upstream
+        bases = [stage.upstream.commit({"old": f"{number}\n"}) for number in range(3)]
     far, empty = stage.folder / "far", stage.folder / "empty"
     stage.upstream.git("clone", "--quiet", "--bare", ".", str(far))
     stage.run("upstream", "add", "far", "--git", far)
