@@ -15,6 +15,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from patchmgr.engines.merge.candidate import Candidate, Candidates, FileCandidates, Resolved
+from patchmgr.engines.merge.conflict import Conflict, Made
 from patchmgr.engines.merge.features import (
     CANDIDATES,
     REGIONS,
@@ -35,7 +36,7 @@ from patchmgr.engines.merge.languages import (
     tokens_of,
     unframed,
 )
-from patchmgr.engines.merge.reasons import BY_LINES, Conflict, Made, is_annotation, reason
+from patchmgr.engines.merge.reasons import BY_LINES, is_annotation, reason
 from patchmgr.engines.merge.region import Piece, Region, grown, pieces_of, slid, widened
 from patchmgr.engines.merge.replay import Replay
 from patchmgr.engines.merge.statements import read

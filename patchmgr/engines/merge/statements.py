@@ -14,6 +14,7 @@ from msgspec.structs import replace
 from patchmgr.engines.merge.languages import CLOSERS, GO, PYTHON, Language, Token, tokens_of
 from patchmgr.engines.merge.tree import Node, leaf, tree, with_comments
 
+_NO_CODE = frozenset({"comment", "eol", "end"})
 Held = Callable[[Sequence[Node], Sequence[Node]], Node]
 """A function that takes the nodes before and inside brackets, and makes a node of the latter."""
 
@@ -143,13 +144,13 @@ def read(text: str, language: Language) -> Node:
         if language.layout == "signs":
             ended = _with_line_ends(tokens, language) if language.continues else tokens
             return _statements(grouped(ended, partial(_held, language)), language)
-        return _nested(logical_lines(tokens), language)
+        return _nested(_lines(tokens), language)
     except RecursionError:
         flat = [leaf(token.kind, token.text, lead=token.lead) for token in tokens]
         return tree("block", [tree("statement", flat)])
 
 
-class LogicalLine(Struct, frozen=True):
+class _Line(Struct, frozen=True):
     """A logical line: the comments and blank lines before it, its indentation and its tokens."""
 
     lead: str
@@ -157,29 +158,28 @@ class LogicalLine(Struct, frozen=True):
     tokens: tuple[Token, ...]
 
 
-def logical_lines(tokens: Sequence[Token]) -> list[LogicalLine]:
-    """Split tokens into logical lines; comments at the end are a line without tokens."""
-    lines: list[LogicalLine] = []
+def _lines(tokens: Sequence[Token]) -> list[_Line]:
+    lines: list[_Line] = []
     lead, mine = "", list[Token]()
     for token in tokens:
         is_last = token.kind in ("eol", "end")
         mine.append(token)
         if not is_last:
             continue
-        said = [t for t in mine if t.kind not in ("comment", "eol", "end")]
+        said = [t for t in mine if t.kind not in _NO_CODE]
         if said or (token.kind == "end" and (lead or token.lead)):
             indent = len(mine[0].lead.expandtabs(8)) if said else 0
-            lines.append(LogicalLine(lead, indent, tuple(mine)))
+            lines.append(_Line(lead, indent, tuple(mine)))
             lead = ""
         else:
             lead += "".join(t.lead + t.text for t in mine)
         mine = []
     if lead:
-        lines.append(LogicalLine(lead, 0, ()))
+        lines.append(_Line(lead, 0, ()))
     return lines
 
 
-def _nested(lines: Sequence[LogicalLine], language: Language) -> Node:
+def _nested(lines: Sequence[_Line], language: Language) -> Node:
     """Turn lines into statements. Lines indented further are the block of the line before them."""
     if language.layout == "lines":
         return tree("block", [_simple(line, language) for line in lines])
@@ -219,9 +219,9 @@ def _add(statements: list[Node], head: Node, body: Node | None) -> None:
 _COMPOUND = frozenset({"if", "for", "while", "with", "try", "match", *_CLAUSES})
 
 
-def _simple(line: LogicalLine, language: Language) -> Node:
+def _simple(line: _Line, language: Language) -> Node:
     nodes = with_comments(grouped(line.tokens, items_of_python if language is PYTHON else items))
-    words = [t.text for t in line.tokens if t.kind not in ("comment", "eol", "end")]
+    words = [t.text for t in line.tokens if t.kind not in _NO_CODE]
     kind, key = _what(words, line.tokens, language)
     if language is PYTHON and kind == "import":
         nodes = with_names(nodes)
@@ -279,9 +279,7 @@ def _assigned(tokens: Sequence[Token]) -> str:
             )
         ):
             return target if n else ""
-        if token.kind in ("comment", "eol", "end") or (
-            token.kind == "sign" and token.text not in ".,[]()*"
-        ):
+        if token.kind in _NO_CODE or (token.kind == "sign" and token.text not in ".,[]()*"):
             return ""
         target += token.text
     return ""
@@ -469,3 +467,38 @@ def _is_declared(kinds: Sequence[str], words: Sequence[str]) -> bool:
     return is_name and (
         kinds[at : at + 1] in (["word"], ["string"]) or words[at : at + 1] in (["*"], ["["])
     )
+
+
+def has_layout_of(text: str, old: str, new: str, edited: str) -> bool:
+    """Return whether a Python text has the code of `edited`, laid out as `new` is and `old` is not.
+
+    `old` and `new` differ only in layout: in the white space in strings, and in an indentation that
+    all lines have.
+    """
+    before, after = code_of(old), code_of(new)
+    pairs = zip(*([t for _, line in x[1] for t in line] for x in (before, after)), strict=False)
+    changed = {t: other for t, other in pairs if t != other and t[-1] == '"'}
+    merged, code = code_of(text), code_of(edited, changed)
+    is_same = code_of(old, changed)[1] == after[1] and code[1] == merged[1]
+    return is_same and merged[0] - code[0] == after[0] - before[0]
+
+
+def code_of(
+    text: str, strings: Mapping[str, str] | None = None
+) -> tuple[int, list[tuple[int, list[str]]]]:
+    """Return the least indentation of a Python text, and its lines, with some strings replaced.
+
+    A line has the number of smaller indentations, and its tokens, with double quotes.
+    """
+    known = strings or {}
+    lines = [
+        (line.indent, [t.text.replace("'", '"') for t in line.tokens if t.kind not in _NO_CODE])
+        for line in _lines(tokens_of(text, PYTHON))
+    ]
+    columns = sorted({column for column, tokens in lines if tokens})
+    code = [
+        (columns.index(column), [known.get(token, token) for token in tokens])
+        for column, tokens in lines
+        if tokens
+    ]
+    return min(columns, default=0), code

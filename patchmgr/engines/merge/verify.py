@@ -6,7 +6,7 @@ import ast
 import json
 import re
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from functools import lru_cache
 from itertools import accumulate, dropwhile, pairwise, takewhile
 
@@ -29,7 +29,6 @@ from patchmgr.engines.merge.languages import (
     tokens_of,
 )
 from patchmgr.engines.merge.region import Piece, Region
-from patchmgr.engines.merge.statements import logical_lines
 from patchmgr.engines.structure.guards_flow import facts_of, newly_dead
 from patchmgr.engines.structure.python_tree import compiles, parse_python
 from patchmgr.engines.text.distinctive import bare, is_distinctive
@@ -51,7 +50,6 @@ _MESSAGE = re.compile(r'^msgid "(?!"\nmsgstr).*\n(?:(?:msg|").*(?:\n|\Z))*', re.
 _HEADING = re.compile(r"(?:##+|==+)[ \t]+\S")  # of Markdown or AsciiDoc
 _UNDERLINE = re.compile(r"([=~^-])\1{2,}$")
 _NO_LINE = Line(0, b"", -1, ())
-_NO_CODE = frozenset({"comment", "eol", "end"})
 _HEAD = 10  # lines at the start of a file
 NO_FAULT = frozenset({"no", "not read", "depends"})  # what `fails` returns for no certain fault
 _FARTHEST = 300  # lines that are read around a region
@@ -559,41 +557,6 @@ def is_same_code(one: str, other: str, around: Surroundings) -> bool:
     """
     trees = [_tree_of(around.text(text)) for text in (one, other)]
     return all(trees) and trees[0] == trees[1]
-
-
-def has_layout_of(text: str, old: str, new: str, edited: str) -> bool:
-    """Return whether a Python text has the code of `edited`, laid out as `new` is and `old` is not.
-
-    `old` and `new` differ only in layout: in the white space in strings, and in an indentation that
-    all lines have.
-    """
-    before, after = code_of(old), code_of(new)
-    pairs = zip(*([t for _, line in x[1] for t in line] for x in (before, after)), strict=False)
-    changed = {t: other for t, other in pairs if t != other and t[-1] == '"'}
-    merged, code = code_of(text), code_of(edited, changed)
-    is_same = code_of(old, changed)[1] == after[1] and code[1] == merged[1]
-    return is_same and merged[0] - code[0] == after[0] - before[0]
-
-
-def code_of(
-    text: str, strings: Mapping[str, str] | None = None
-) -> tuple[int, list[tuple[int, list[str]]]]:
-    """Return the least indentation of a Python text, and its lines, with some strings replaced.
-
-    A line has the number of smaller indentations, and its tokens, with double quotes.
-    """
-    known = strings or {}
-    lines = [
-        (line.indent, [t.text.replace("'", '"') for t in line.tokens if t.kind not in _NO_CODE])
-        for line in logical_lines(tokens_of(text, PYTHON))
-    ]
-    columns = sorted({column for column, tokens in lines if tokens})
-    code = [
-        (columns.index(column), [known.get(token, token) for token in tokens])
-        for column, tokens in lines
-        if tokens
-    ]
-    return min(columns, default=0), code
 
 
 @lru_cache(maxsize=64)
