@@ -21,6 +21,7 @@ from patchmgr.errors import PatchmgrError, UsageError
 from patchmgr.formats.paths import check_path, parents_of, refusal
 from patchmgr.formats.shown import shown
 from patchmgr.model.outcome import FileConflict, PatchOutcome, SeriesOutcome, Verdict
+from patchmgr.model.recorded_conflict import RecordKind
 from patchmgr.model.snapshot import GITLINK, Entry, blob_id
 from patchmgr.model.upstream import Resolved
 from patchmgr.plumbing.durable import writes
@@ -365,7 +366,10 @@ def _problem(workspace: Workspace, item: Waiting, *, is_accepted: bool) -> str |
     """Return why a resolved file cannot be taken, as text after its name, or None."""
     content = read_work(workspace, item)
     if content is None:
-        return None if is_accepted else ": the file is missing, so the patch would delete it"
+        known = workspace.conflict(item.conflict)
+        is_gone = known and known.kind is RecordKind.FILE and known.theirs is None
+        is_fine = is_accepted or is_gone  # the patch deletes the file
+        return None if is_fine else ": the file is missing, so the patch would delete it"
     return content_problem(workspace, item, content, is_accepted=is_accepted)
 
 

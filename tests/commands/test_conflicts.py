@@ -279,6 +279,14 @@ def test_a_whole_file_in_conflict_is_known_by_its_contents(scene: Scene, deletes
     assert ("resolution: the file is deleted" in shown) is deletes
 
 
+def test_a_file_that_the_patch_deletes_may_be_deleted_in_the_work_area(scene: Scene) -> None:
+    clash(scene, {"a": None}, on={"a": text(), "b": "b\n"}, then={"a": text(l10="up\n")})
+    assert (scene.root / WORK / "a").exists()
+    (scene.root / WORK / "a").unlink()
+    scene.rebase("--continue")
+    assert list(listed(scene).values()) == ["deleted"]
+
+
 @pytest.mark.parametrize(
     ("file", "is_backup"),
     [
