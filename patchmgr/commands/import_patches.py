@@ -28,6 +28,7 @@ from patchmgr.model.upstream import SeriesRecord
 from patchmgr.plumbing.forks import naming_what_fetches
 from patchmgr.plumbing.objects import StoredTree
 from patchmgr.plumbing.scratch_repository import Scratch
+from patchmgr.render.escape import cut_off
 from patchmgr.services.carry import CarryOptions
 from patchmgr.services.edits import read_edits
 from patchmgr.services.forks import Fork, read_fork
@@ -317,13 +318,17 @@ _MOVED = (
 )
 
 
+_MOST_FAULTS = 9  # a patch that fails early makes many after it fail
+
+
 def _with_others(faults: Sequence[PatchmgrError], *, is_alone: bool) -> PatchmgrError:
     """Return the first error; its hints name the other errors, and say how to import the rest."""
     first, *others = faults
     hints = list(first.hints)
     if others:
         hints.append("these do not apply either:")
-        hints += [f"  {fault.message.replace(' does not apply', '')}" for fault in others]
+        lines = [f"  {fault.message.replace(' does not apply', '')}" for fault in others]
+        hints += cut_off(lines, _MOST_FAULTS, "  and {}")
     if "were not found" in first.message:
         hints.append(
             "if `patch` applies it with fuzz: commit the result, then patchmgr import --git CLONE "
