@@ -35,3 +35,14 @@ def local_path(location: str) -> Path | None:
     if location.startswith("file:"):
         return Path(unquote(urlsplit(location).path))
     return None if "://" in location else Path(location)
+
+
+def is_same_repository(one: str, other: str) -> bool:
+    """Return whether two URLs name the same repository, by whichever protocol."""
+    return _address(one) == _address(other)
+
+
+def _address(url: str) -> str:
+    path = url.replace(":", "/", 1) if is_scp_like(url) else url.partition("://")[2] or url
+    host, slash, rest = path.partition("/")
+    return f"{host.rpartition('@')[2]}{slash}{rest.rstrip('/').removesuffix('.git').rstrip('/')}"

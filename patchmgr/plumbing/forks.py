@@ -12,6 +12,7 @@ from pathlib import Path
 from msgspec import Struct
 
 from patchmgr.errors import PatchmgrError, UsageError
+from patchmgr.formats.git_urls import is_same_repository
 from patchmgr.formats.header_edits import message_lines
 from patchmgr.formats.mail_text import decoded
 from patchmgr.formats.mboxes import split_mbox
@@ -321,14 +322,34 @@ def followed(git_dir: Path, name: str) -> tuple[str | None, str | None]:
     return _setting(git_dir, f"remote.{remote}.url"), merged.removeprefix("refs/heads/")
 
 
+def fetched_tip(git_dir: Path, url: str, branch: str | None) -> str | None:
+    """Return a remote's branch as a clone last fetched it, or None if it has no such remote.
+
+    `branch` may be None for the remote's default branch.
+    """
+    # `git remote add` does not record which branch is the default
+    names = (branch,) if branch is not None else ("HEAD", "main", "master")
+    for remote in git_process.lines(git_process.ask(git_dir, "remote")):
+        known = _setting(git_dir, f"remote.{remote}.url")
+        if known is not None and is_same_repository(known, url):
+            refs = (f"refs/remotes/{remote}/{name}^{{commit}}" for name in names)
+            return next(filter(None, (object_named(git_dir, ref) for ref in refs)), None)
+    return None
+
+
 def _setting(git_dir: Path, name: str) -> str | None:
     return git_process.answer(git_dir, "config", "--get", name)
 
 
-def own_commits(git_dir: Path, head: str, excluded: Sequence[str]) -> dict[str, tuple[str, ...]]:
-    """Map each commit reachable from `head` but not `excluded`, oldest first, to its parents."""
+def own_commits(
+    git_dir: Path, head: str, excluded: Sequence[str], *options: str
+) -> dict[str, tuple[str, ...]]:
+    """Map each commit reachable from `head` but not `excluded`, oldest first, to its parents.
+
+    `options` of `git rev-list` may limit the commits.
+    """
     data = git_process.words([head, *(f"^{commit}" for commit in excluded)])
-    arguments = ["rev-list", "--topo-order", "--reverse", "--parents", "--stdin"]
+    arguments = ["rev-list", "--topo-order", "--reverse", "--parents", *options, "--stdin"]
     rows = git_process.ask(git_dir, *arguments, data=data).splitlines()
     return {commit: tuple(parents) for commit, *parents in map(str.split, rows)}
 

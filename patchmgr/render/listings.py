@@ -175,8 +175,11 @@ def started_value(done: Started) -> dict[str, Any]:
 def _fork_lines(fork: Fork, rests: Sequence[str], view: View) -> Iterator[str]:
     """Yield lines about an imported fork with merges, and what the user should review."""
     commits = f"{counted(fork.commits, 'commit')} and {counted(fork.merges, 'merge')}"
-    last = f"All patches together give exactly the tree of {fork.head[:12]}."
-    yield f"Made from {commits}, on {fork.base[:12]}. {last}"
+    tree = f"exactly the tree of {fork.head[:12]}"
+    if fork.goes_on:
+        yield f"Made from {commits} after {fork.base[:12]}. On that commit, they give {tree}."
+    else:
+        yield f"Made from {commits}, on {fork.base[:12]}. All patches together give {tree}."
     yield from _cut([f"  {name}: changes made in a merge itself" for name in rests], view)
     gone = [f"  left out, because nothing remains of it: {clean(one)}" for one in fork.dropped]
     yield from _cut(gone, view)

@@ -7,10 +7,13 @@ from pathlib import Path
 from typing import Literal
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from patchmgr.engines.series.linear import Closest, Line, Piece, Remark, closest
 from patchmgr.errors import PatchmgrError, UsageError
+from patchmgr.formats.header_edits import IMPORTED_FROM
 from patchmgr.formats.shown import shown, typed
+from patchmgr.model.patch import COMMITTER_EMAIL
 from patchmgr.model.snapshot import EMPTY_TREE, GITLINK, Changes, Entry, is_full_id
 from patchmgr.model.upstream import SeriesRecord
 from patchmgr.plumbing.clones import find_git_dir
@@ -19,6 +22,7 @@ from patchmgr.plumbing.forks import (
     PastMerge,
     commit_dates,
     commit_named,
+    fetched_tip,
     newest,
     own_commits,
     range_ends,
@@ -37,6 +41,7 @@ from patchmgr.render.escape import counted
 from patchmgr.services.learning import learn_again
 from patchmgr.services.memory import Additions, Memory
 from patchmgr.services.patch_sources import SourcePatch, found_in
+from patchmgr.services.published import read_published
 from patchmgr.services.session import Session, require_pin
 
 FIRST_PARENT, LINEARIZE, SQUASH = "first-parent", "linearize", "squash"
@@ -58,6 +63,7 @@ class Fork(Struct, frozen=True):
     learned: int  # how many new resolutions
     lessons: Mapping[str, bytes | None]  # the files of the workspace that record these resolutions
     is_whole: bool  # every commit has a patch; a message may ask to leave its commit out
+    goes_on: bool  # `base` is an earlier state of the fork, whose commits the series has already
 
 
 def read_fork(
@@ -73,29 +79,35 @@ def read_fork(
     start, head = (commit_named(name, repository) for name in (first, last))
     upstream = session.upstream_of(record)
     require_pin(upstream, record.pin)
+    followed = session.workspace.upstream(record.upstream)
+    # A fork may have merged what the clone has fetched, but the store has not.
+    fetched = fetched_tip(git_dir, followed.git or "", followed.branch)
     with Scratch.outside(git_dir, upstream.store) as scratch:
         pin = record.pin.commit if upstream.has_history else start
         request = _Request(record, repository, first, last)
-        tracked = _tracked(upstream, scratch, head)
+        tracked = _tracked(upstream, scratch, head, fetched)
         graph = _Graph(scratch, _own(scratch, head, start, pin, tracked), head)
         write_commit_graph(scratch, graph.merges)
         if tracked is None and graph.merges and upstream.has_history:
             # Only upstream's branch says which of the merged commits are upstream's.
             upstream.resolve("upstream/main")
-            tracked = _tracked(upstream, scratch, head)
+            tracked = _tracked(upstream, scratch, head, fetched)
             graph = _Graph(scratch, _own(scratch, head, start, pin, tracked), head)
         if form is None and not graph.merges:
             _check_syncs(request, graph, pin, tracked, LINEARIZE)
             return None
         if not graph.own:
             raise UsageError(f"upstream already has every commit in {commits}")
-        plan = _planned(graph, pin, form or LINEARIZE)
-        if upstream.has_history and plan.base != pin and (form or plan.brings):
+        goes_on = start != pin and _has_commits_of(session, record, graph, start, pin)
+        plan = _planned(graph, start if goes_on else pin, form or LINEARIZE)
+        if goes_on:
+            _check_brought(request, graph, (start, pin), form or "")
+        elif upstream.has_history and plan.base != pin and (form or plan.brings):
             raise _wrong_base(request, graph, plan.base, form)
         _check_syncs(request, graph, pin, tracked, form or LINEARIZE)
         if form is None and plan.brings:
             raise _merges(request, graph, plan.base)
-        fork = _made(session, graph, plan, request, form or LINEARIZE)
+        fork = replace(_made(session, graph, plan, request, form or LINEARIZE), goes_on=goes_on)
         if form is not None:
             return fork
         if fork.rests or fork.dropped or fork.remarks:
@@ -127,10 +139,32 @@ def find_fork_base(repository: Path, branch: str, upstream: str) -> ForkBase:
         return ForkBase(plan.base, len(graph.merges), len(plan.syncs))
 
 
-def _tracked(upstream: OpenUpstream, scratch: Scratch, head: str) -> str | None:
-    """Return upstream's tip in the store, or None if it is unknown or already contains the fork."""
+def _tracked(
+    upstream: OpenUpstream, scratch: Scratch, head: str, fetched: str | None
+) -> str | None:
+    """Return upstream's tip, or None if it is unknown or already contains the fork.
+
+    If the store's tip is older than `fetched`, the one in the fork's clone, that one is returned.
+    """
     tip = upstream.tip()
+    if fetched is not None and (tip is None or is_ancestor(scratch.git_dir, tip, fetched)):
+        tip = fetched
     return None if tip is not None and is_ancestor(scratch.git_dir, head, tip) else tip
+
+
+def _has_commits_of(
+    session: Session, record: SeriesRecord, graph: _Graph, start: str, pin: str
+) -> bool:
+    """Return whether patches of the series were made from commits up to `start`, or built as such.
+
+    Such commits are known by `Imported-From`, by patchmgr as their committer, or by the head.
+    """
+    workspace, git_dir = session.workspace, graph.scratch.git_dir
+    known = {patch.says(IMPORTED_FROM) for patch in workspace.patches(record.name)}
+    known |= {one.head for one in read_published(workspace) if one.series == record.name}
+    if not known.isdisjoint(own_commits(git_dir, start, [pin])):
+        return True
+    return bool(own_commits(git_dir, start, [pin], f"--committer=<{COMMITTER_EMAIL}>"))
 
 
 def _own(scratch: Scratch, head: str, *others: str | None) -> dict[str, tuple[str, ...]]:
@@ -145,17 +179,19 @@ class _Request(Struct, frozen=True):
     first: str
     last: str
 
-    def command(self, base: str, form: str, series: str | None = None) -> str:
+    def command(
+        self, base: str, form: str, *, series: str | None = None, end: str | None = None
+    ) -> str:
         name = series or self.record.name
         how = f" --{form}" if form else ""
-        clone = typed(self.repository)
-        return f"patchmgr import --git {clone} {base}..{self.last} --series {name}{how}"
+        commits = f"{base}..{end or self.last}"
+        return f"patchmgr import --git {typed(self.repository)} {commits} --series {name}{how}"
 
     def on(self, base: str, form: str) -> tuple[str, ...]:
         """Return two commands: make a series on another base, and import the commits into it."""
         name = f"{self.record.name}-2"
         new = f"patchmgr series new {name} --upstream {self.record.upstream} --base {base}"
-        return new, self.command(base, form, name)
+        return new, self.command(base, form, series=name)
 
 
 class _Graph:
@@ -352,6 +388,7 @@ def _made(session: Session, graph: _Graph, plan: _Plan, request: _Request, form:
         len(recorded),
         additions.files(),
         len(patches) == len(drafts),
+        goes_on=False,
     )
 
 
@@ -463,6 +500,39 @@ def _wrong_base(request: _Request, graph: _Graph, base: str, form: str | None) -
         f" {record.name} is on {shown(record.pin.ref)} ({record.pin.commit[:12]})"
         + (f"; the branch has {_counted_merges(graph)}" if graph.merges else ""),
         *(request.on(short, form or LINEARIZE) + (() if form else (_OTHERS,))),
+    )
+
+
+def _check_brought(request: _Request, graph: _Graph, ends: tuple[str, str], form: str) -> None:
+    """Raise PatchmgrError "base" if commits after an earlier state of the fork merged upstream.
+
+    `ends` are that state, and the pin.
+    """
+    git_dir, (start, pin) = graph.scratch.git_dir, ends
+    outside = {p for parents in graph.own.values() for p in parents} - graph.own.keys()
+    brought = set(newest(git_dir, [start, *sorted(outside)])) - {start}
+    if not brought:
+        return
+    done = set[str]()
+    for merge in graph.line:
+        side = graph.side(merge, done | set(graph.line))
+        done.update(side)
+        found = brought.intersection(p for each in (merge, *side) for p in graph.own[each])
+        if found:
+            break
+    onto, before = sorted(found)[0], graph.parent(merge)
+    steps = [] if before in (None, start) else [(start, before)]
+    series = request.record.name
+    commands = [request.command(a[:12], form, end=b[:12]) for a, b in steps]
+    if not is_ancestor(git_dir, onto, pin):
+        commands.append(f"patchmgr rebase {series} --onto {onto[:12]}")
+    if merge != graph.head:
+        commands.append(request.command(merge[:12], form))
+    raise PatchmgrError(
+        "base",
+        f"{request.first}..{request.last} merges upstream in {_name(graph, merge)}; import the"
+        " commits before it, rebase the series onto what it merged, then import those after it",
+        *commands,
     )
 
 

@@ -465,3 +465,67 @@ def test_what_is_no_branch_of_a_fork_leaves_no_workspace(fork: Fork, tmp_path: P
     assert "Imported 1 patch into upstream" in started(fork, at, "--squash").out
     fork.scene.run("init", tmp_path / "other", "--squash", code=2)
     fork.scene.run("init", tmp_path / "other", "--from-branch", fork.clone.root, "main", code=2)
+
+
+def merged_twice(fork: Fork) -> None:
+    """Let the fork go on after it was imported: two branches are merged, with a conflict."""
+    start = fork.clone.head()
+    with fork.clone.at("-b", "side"):
+        fork.own({"a": text(l10="side\n")}, "side: one")
+    fork.own({"a": text(l10="main\n")}, "main: one")
+    fork.merge("side", files={"a": text(l10="both\n")}, message="Merge branch side")
+    fork.clone.git("tag", "start", start)
+
+
+@pytest.mark.parametrize("is_built", [True, False])
+@pytest.mark.parametrize(
+    ("form", "names"),
+    [
+        ("--linearize", ["main-one", "side-one"]),
+        ("--first-parent", ["main-one", "Merge-branch-side"]),
+        ("--squash", ["main-all"]),
+    ],
+)
+def test_what_a_fork_merged_after_its_import_is_added_to_the_series(
+    fork: Fork, form: str, names: list[str], is_built: bool
+) -> None:
+    fork.own({"b": text(l20="own\n")}, "own: one")
+    pin = fork.scene.upstream.head()
+    fork.series("s", pin)
+    fork.take("s", base=pin)
+    if is_built:  # the fork goes on from the branch that was built
+        fork.call("branch", "s", "--repo", fork.clone.root, "--name", "built")
+        fork.clone.git("reset", "--quiet", "--hard", "built")
+    merged_twice(fork)
+    done = fork.take("s", form, base="start")
+    found = [line.split()[0] for line in done.out.splitlines() if ".patch  " in line]
+    assert [one for one, wish in zip(found, names, strict=False) if not one.startswith(wish)] == []
+    assert " after " in done.out
+    assert f"they give exactly the tree of {fork.clone.head()[:12]}" in done.out
+    assert fork.built("s") == fork.clone.tree("main")
+
+
+@pytest.mark.parametrize("knows", ["store", "clone"])
+def test_upstream_that_a_fork_merged_after_its_import_is_no_patch(fork: Fork, knows: str) -> None:
+    fork.own({"b": text(l20="own\n")}, "own: one")
+    fork.series("s", fork.scene.upstream.head())
+    fork.take("s", base=fork.scene.upstream.head())
+    start = fork.clone.head()
+    fork.own({"b": text(l20="own\n", l30="own\n")}, "own: two")
+    before = fork.clone.head()
+    fork.up({"a": text(l40="up\n")})
+    fork.merge(message="sync")
+    sync, onto = fork.clone.head(), fork.scene.upstream.head()
+    fork.own({"c/d": text(l20="own\n")}, "own: three")
+    if knows == "store":
+        fork.call("upstream", "fetch")
+        fork.clone.git("remote", "remove", "origin")
+    answer = fork.take("s", "--linearize", base=start, code=1)
+    assert f"merges upstream in {sync[:12]} (sync)" in one_line(answer)
+    typed = [line.removeprefix("  hint: ") for line in answer.err.splitlines()[1:]]
+    for at, line in enumerate((f"{start[:12]}..{before[:12]}", onto[:12], f"{sync[:12]}..main")):
+        assert line in typed[at]
+        fork.call(*typed[at].split()[1:])
+    assert fork.built("s") == fork.clone.tree("main")
+    listed = (fork.scene.root / "series/s/series").read_text().split()
+    assert listed == ["own-one.patch", "own-two.patch", "own-three.patch"]

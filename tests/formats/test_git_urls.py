@@ -1,6 +1,6 @@
 """What is passed to git as a URL is one, and runs no program."""
 
-from patchmgr.formats.git_urls import url_problem
+from patchmgr.formats.git_urls import is_same_repository, url_problem
 from tests.tables import table
 
 
@@ -19,3 +19,18 @@ from tests.tables import table
 )
 def test_a_url_that_git_may_get(url: str, problem: str | None) -> None:
     assert url_problem(url) == problem
+
+
+@table(
+    ("one", "other", "is_same"),
+    {
+        "ssh": ("https://example.org/o/r.git", "git@example.org:o/r", True),
+        "user": ("ssh://git@example.org/o/r/", "https://me@example.org/o/r", True),
+        "file": ("file:///srv/r.git", "/srv/r", True),
+        "other owner": ("https://example.org/o/r", "https://example.org/p/r", False),
+        "other host": ("git@example.org:o/r", "git@example.com:o/r", False),
+        "none": ("", "https://example.org/o/r", False),
+    },
+)
+def test_urls_of_one_repository(one: str, other: str, is_same: bool) -> None:
+    assert is_same_repository(one, other) is is_same
