@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import shutil
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -24,7 +24,7 @@ from patchmgr.plumbing import git_process
 from patchmgr.plumbing.clones import find_git_dir, private_git_dir
 from patchmgr.plumbing.git_process import DIFF_FORM
 from patchmgr.plumbing.history import RAW_DIFF, is_ancestor, raw_changes
-from patchmgr.plumbing.objects import ObjectReader, object_named
+from patchmgr.plumbing.objects import TREE_MODE, ObjectReader, object_named
 from patchmgr.plumbing.scratch_repository import Scratch
 
 MANY_MERGES = 8
@@ -128,6 +128,39 @@ def _by_author(revisions: Sequence[str], repository: Path) -> dict[bytes, tuple[
             doubled.add(key)
         found[key] = (commit.decode(), parent.decode())
     return {key: commits for key, commits in found.items() if key not in doubled}
+
+
+_FOLDER = re.compile(rb"^git-subtree-dir: (.+?)/*$", re.M)
+
+
+def subtree_folder(reader: ObjectReader, merge: str, side: str) -> str:
+    """Return the folder into which a merge put the files of a parent, or "" for the root.
+
+    `git subtree` and `git merge -s subtree` merge the history of another project. Its tree is that
+    folder's, if the fork has not changed it; else the field that `git subtree` writes names it.
+    """
+    root, tree = reader.listing(reader.tree_of(merge)), reader.tree_of(side)
+    own = reader.listing(tree).items()
+    if 2 * len(own & root.items()) >= len(own):  # also if there are none
+        return ""
+    for commit in (side, merge):
+        named = _FOLDER.search(read_commit_text(reader, commit).message)
+        if named is not None:
+            return git_process.text(named[1])
+    return next((path for path, each in _folders(reader, root) if each == tree), "")
+
+
+def _folders(
+    reader: ObjectReader, root: Mapping[str, tuple[str, str]]
+) -> Iterator[tuple[str, str]]:
+    """Yield the path and id of each folder below a tree."""
+    left = [("", root)]
+    while left:
+        prefix, listing = left.pop()
+        for name, (mode, each) in listing.items():
+            if mode == TREE_MODE:
+                yield f"{prefix}{name}", each
+                left.append((f"{prefix}{name}/", reader.listing(each)))
 
 
 def merge_again(scratch: Scratch, past: PastMerge) -> Iterator[Clash]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from functools import cached_property
 from pathlib import Path
 from typing import Literal
 
@@ -28,6 +29,7 @@ from patchmgr.plumbing.forks import (
     range_ends,
     range_mails,
     read_commit_text,
+    subtree_folder,
     tree_changes,
     write_commit_graph,
 )
@@ -204,15 +206,16 @@ class _Graph:
         self.merges = [commit for commit, parents in own.items() if len(parents) > 1]
         line = [head] if head in own else []
         # If somebody ran `git merge fork` on upstream's branch, the first parent is upstream's.
-        while line and (before := next((p for p in own[line[-1]] if p in own), None)):
-            line.append(before)
+        while line and (before := self.parent(line[-1])) in own:
+            line.append(str(before))
         self.line = tuple(reversed(line))
         self._changes: dict[str, Changes] = {}
 
     def parent(self, commit: str) -> str | None:
         """Return a commit's first parent in the fork, or else its first parent, or None."""
         parents = self.own[commit]
-        return next((p for p in parents if p in self.own), parents[0] if parents else None)
+        own = (p for p in parents if p in self.own and p not in self.folders)
+        return next(own, parents[0] if parents else None)
 
     def tree(self, commit: str | None) -> str:
         return EMPTY_TREE if commit is None else self.scratch.reader.tree_of(commit)
@@ -241,6 +244,23 @@ class _Graph:
                 found.add(at)
                 todo += self.own[at]
         return [each for each in self.own if each in found]
+
+    @cached_property
+    def folders(self) -> dict[str, str]:
+        """Map the commits of other projects to the folders into which their trees were merged."""
+        found: dict[str, str] = {}
+        for merge in self.merges:
+            for side in self.own[merge][1:]:
+                folder = (
+                    subtree_folder(self.scratch.reader, merge, side) if side in self.own else ""
+                )
+                todo = [side] if folder else []
+                while todo:
+                    at = todo.pop()
+                    if at in self.own and at not in found:
+                        found[at] = folder
+                        todo += self.own[at]
+        return found
 
     def syncs(self, base: str, onto: str) -> dict[str, Closest]:
         """Return the ordinary commits whose trees show that they brought in upstream's content.
@@ -438,7 +458,9 @@ def _run(
                 renames = find_renames(scratch, graph.files(step.old), new, touched)
                 line.move(new, changes, renames, want, step.merge)
             elif step.action == "pick":
-                line.pick(step.new, changes, want, step.merge)
+                folder = graph.folders.get(step.new)
+                here = {f"{folder}/{path}": x for path, x in changes.items()} if folder else changes
+                line.pick(step.new, here, want, step.merge)
             else:
                 line.settle(step.new, changes, want, is_rest=step.action == "rest")
             session.progress.advance(1)

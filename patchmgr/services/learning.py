@@ -23,6 +23,7 @@ from patchmgr.plumbing.forks import (
     find_rebased,
     is_plain,
     merge_again,
+    subtree_folder,
     write_commit_graph,
 )
 from patchmgr.plumbing.scratch_repository import Scratch
@@ -89,6 +90,8 @@ def _files(
     scratch: Scratch, text: TextMerge, past: PastMerge, additions: Additions
 ) -> Iterator[LearnedFile]:
     try:
+        if past.base is None and subtree_folder(scratch.reader, past.made, past.theirs):
+            return  # it would compare files of two projects
         clashes = tuple(merge_again(scratch, past))
     except PatchmgrError as fault:
         if fault.kind not in ("git", "missing-object"):

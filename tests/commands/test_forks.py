@@ -202,7 +202,35 @@ def file_stays(fork: Fork) -> None:
     file_or_folder(fork, "side")
 
 
+def subtree(fork: Fork, *, is_edited: bool = False, is_squashed: bool = True) -> None:
+    """Let the fork take a project into lib/, and update it; "a" is in the project, too."""
+    field = "\n\ngit-subtree-dir: lib\n" if is_squashed else ""
+    fork.clone.git("checkout", "--quiet", "--orphan", "lib")
+    fork.clone.git("rm", "--quiet", "-rf", ".")
+    for number in range(2):
+        files: Files = {"a": text(l5=f"lib {number}\n"), "x/y": text(l9=f"lib {number}\n")}
+        fork.own(files, f"lib: {number}{field}")
+        fork.clone.git("checkout", "--quiet", "main")
+        options = ("-s", "ours", "--no-commit", "--allow-unrelated-histories")
+        fork.clone.git("merge", "--quiet", *options, "lib")
+        mine: Files = {"lib/own": "own\n"} if is_edited else {}
+        fork.own({**{f"lib/{path}": each for path, each in files.items()}, **mine}, "Merge lib")
+        fork.clone.git("checkout", "--quiet", "lib")
+    fork.clone.git("checkout", "--quiet", "main")
+
+
+def subtree_edited(fork: Fork) -> None:
+    subtree(fork, is_edited=True)
+
+
+def subtree_with_history(fork: Fork) -> None:
+    subtree(fork, is_squashed=False)
+
+
 STORIES = [
+    pytest.param(subtree, ["lib-0", "lib-1"], 2, id="subtree"),
+    pytest.param(subtree_edited, ["lib-0", "Merge", "lib-1"], 2, id="subtree-edited"),
+    pytest.param(subtree_with_history, ["lib-0", "lib-1"], 2, id="subtree-with-history"),
     pytest.param(clean, ["own-one", "own-two"], None, id="clean"),
     pytest.param(resolved, ["own-one", "own-two"], None, id="resolved"),
     pytest.param(overlapping, ["own-one"], None, id="two-commits-in-one-conflict"),
@@ -465,6 +493,21 @@ def test_what_is_no_branch_of_a_fork_leaves_no_workspace(fork: Fork, tmp_path: P
     assert "Imported 1 patch into upstream" in started(fork, at, "--squash").out
     fork.scene.run("init", tmp_path / "other", "--squash", code=2)
     fork.scene.run("init", tmp_path / "other", "--from-branch", fork.clone.root, "main", code=2)
+
+
+@pytest.mark.parametrize("course", [subtree, subtree_edited, subtree_with_history])
+def test_the_commits_of_a_subtree_change_files_in_its_folder(
+    fork: Fork, course: Callable[[Fork], None]
+) -> None:
+    base = fork.scene.upstream.head()
+    play(fork, course)
+    fork.series("s", base)
+    done = fork.take("s", "--linearize", "--json", base=base).json
+    paths = {path for patch in done["patches"] for path in patch["paths"]}
+    assert {path.partition("/")[0] for path in paths} == {"lib"}
+    assert (done["fork"]["conflicts"], done["fork"]["learned"]) == ([], 0)
+    learned = fork.call("conflicts", "learn", "--git", fork.clone.root, f"{base}..main")
+    assert "Learned 0 resolutions" in learned.out
 
 
 def merged_twice(fork: Fork) -> None:
