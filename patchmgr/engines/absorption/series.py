@@ -101,6 +101,7 @@ class Series:
         )
         self.wanted = cache(self._wanted)
         self.size, self.sizes = cache(self._size), cache(self._sizes)
+        self.is_lasting = cache(self._is_lasting)
         self.versions = self.versions_in(way.steps, way.start)
         self.lines, self.count_patch = cache(self._lines_of), cache(self._count_patch)
         self.touching, self.news = cache(self._touching), cache(self._news)
@@ -248,6 +249,18 @@ class Series:
         """Return the number of distinctive lines that a patch changes."""
         paths = {self.path(hunk) for hunk in self.hunks[patch]}.intersection(self.paths)
         return sum(self.sizes(path)[patch] for path in paths)
+
+    def _is_lasting(self, patch: int) -> bool:
+        """Return whether a patch adds a line that no other patch changes.
+
+        Such a line is never counted as replaced.
+        """
+        return any(
+            change.adds and len(change.node.events) == 1
+            for hunk in self.hunks[patch]
+            if hunk not in self.wholes
+            for change in self.weave(self.path(hunk)).distinctive.get(hunk, ())
+        )
 
     def _sizes(self, path: str) -> Counter[int]:
         """Count the distinctive lines that each patch changes in a file."""

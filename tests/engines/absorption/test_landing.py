@@ -637,6 +637,21 @@ def test_what_never_came_is_not_absorbed_and_what_is_there_is(plot: Plot) -> Non
             assert found[patch].is_whole
 
 
+LINES = st.lists(st.lists(st.sampled_from("abcde"), max_size=6), min_size=1, max_size=4)
+
+
+@settings(deadline=None, max_examples=examples(300))
+@given(LINES, LINES)
+def test_a_patch_with_a_line_of_its_own_is_never_replaced(
+    ours: list[list[str]], upstream: list[list[str]]
+) -> None:
+    mine, theirs = ([text(" ".join(lines)) for lines in states] for states in (ours, upstream))
+    series = tale(a(*mine), *on_a(*theirs), base={"a": text("a b c d")}).series()
+    for patch in filter(series.is_lasting, range(len(series.folded))):
+        for number in range(series.way.end + 1):
+            assert series.count_patch(patch, number).total
+
+
 def test_a_later_wording_comes_with_both_texts() -> None:
     told = one(base_with(MANY_05, ("stay_25", "stay_25 ours_1st+ours_2nd")), base_with(OTHER_05))
     wording, without = told.absorbed()[0].wordings
