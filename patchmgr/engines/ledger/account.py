@@ -123,6 +123,7 @@ class Account:
         self.added, self.removed = Counter[Fate](), Counter[Fate]()
         self.lines, self.pairs = Deltas(is_exact=True), Deltas()
         self.end: dict[str, Lines | None] = {}
+        self._blocks: dict[tuple[str, bool, bool], list[Block]] = {}  # upstream's changes
         self.sources: dict[str, str] = {}  # the path on the pin of each renamed or copied file
 
     def close(self) -> list[Told]:
@@ -279,7 +280,10 @@ class Account:
             old, new = (
                 [] if lines is None and beside else [START, *(lines or ()), END] for lines in texts
             )
-            blocks = list(blocks_of(old, new))
+            key = path, bool(old), bool(new)
+            if key not in self._blocks:  # lines, pairs and words are counted at the same changes
+                self._blocks[key] = list(blocks_of(old, new))
+            blocks = self._blocks[key]
             # A word that both sides add is the same word only if they add it at the same place.
             for a, b, c, d in self._at_changes(path, old, new, blocks) if is_netted else blocks:
                 sides = old[max(0, a - beside) : b + beside], new[max(0, c - beside) : d + beside]
