@@ -16,6 +16,7 @@ from shutil import get_terminal_size
 from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 import typer
+from msgspec import Struct
 
 from patchmgr import __version__, render, services
 from patchmgr.errors import PatchmgrError, UsageError
@@ -23,8 +24,6 @@ from patchmgr.model.progress import Progress
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
-
-    from msgspec import Struct
 
     from patchmgr.services.open_series import CheckoutOptions
     from patchmgr.services.session import Session
@@ -273,8 +272,9 @@ def _session(place: Path, *, is_root: bool = False) -> Session:
         opened = Workspace(place, command=words)
     else:
         opened = find_workspace(place, command=words, is_dry_run=bool(Given.is_dry_run))
+    progress = stderr_progress()
     Given.session = session = services.session.Session(
-        opened, stderr_progress(), say, Given.selected, Given.wants_json or Given.wants_detail
+        opened, progress, progress.tell, Given.selected, Given.wants_json or Given.wants_detail
     )
     return session
 
@@ -377,50 +377,69 @@ def say_raw(*lines: str) -> None:
     sys.stderr.writelines(f"{line}\n" for line in lines)
 
 
+class _Task(Struct):
+    label: str
+    total: int | None
+    count: int = 0
+
+    def bar(self, width: int) -> str:
+        if not self.total:
+            return f"{self.label} {self.count or ''}"
+        done = min(1.0, self.count / self.total)
+        filled = int(done * width)
+        return f"{self.label} [{'#' * filled}{'.' * (width - filled)}] {done:4.0%}"
+
+
 class StderrProgress(Progress):
     """Progress on stderr: a bar or, without bars, one line for each large task of known size."""
 
     def __init__(self, *, shows_bar: bool) -> None:
         self._shows_bar = shows_bar
-        self._label = ""
-        self._total: int | None = None
-        self._count = 0
+        self._tasks: list[_Task] = []  # each is a part of the one before
         self._drawn = 0.0
 
     def start(self, label: str, total: int | None) -> None:
         """Begin a task of `total` units, or of unknown size if `total` is None."""
-        self._label, self._total, self._count, self._drawn = label, total, 0, 0.0
+        self._tasks.append(_Task(label, total))
+        self._draw()
         if not self._shows_bar and total is not None and total > _LARGE:
             say(f"{label} ({total / 1e6:.1f} MB)")
 
     def advance(self, amount: int) -> None:
         """Count `amount` more units of the task as done, and redraw the bar."""
-        self._count += amount
-        now = time.monotonic()
-        if self._shows_bar and now - self._drawn > 0.05:
-            self._drawn = now
-            sys.stderr.write(f"\r\x1b[K{self._bar()}")
-            sys.stderr.flush()
+        self._tasks[-1].count += amount
+        if time.monotonic() - self._drawn > 0.05:
+            self._draw()
 
-    def _bar(self) -> str:
-        if not self._total:
-            return f"{self._label} {self._count or ''}"
-        done = min(1.0, self._count / self._total)
-        width = 24
-        filled = int(done * width)
-        return f"{self._label} [{'#' * filled}{'.' * (width - filled)}] {done:4.0%}"
+    def _draw(self) -> None:
+        if self._shows_bar:
+            self._drawn = time.monotonic()
+            bars = ", ".join(one.bar(24 // len(self._tasks)) for one in self._tasks)
+            sys.stderr.write(f"{_CLEAR}{bars[: get_terminal_size().columns - 1]}")
+            sys.stderr.flush()
 
     def done(self) -> None:
         """End the task, and remove its bar."""
+        self._tasks.pop()
+        self._clear()
+        if self._tasks:
+            self._draw()
+
+    def _clear(self) -> None:
         if self._shows_bar:
-            sys.stderr.write("\r\x1b[K")
+            sys.stderr.write(_CLEAR)
             sys.stderr.flush()
 
     def tell(self, line: str) -> None:
-        """Print a line to stderr."""
+        """Print a line to stderr, above the bar if there is one."""
+        if self._tasks:
+            self._clear()
         say(line)
+        if self._tasks:
+            self._draw()
 
 
+_CLEAR = "\r\x1b[K"
 _LARGE = 1_000_000
 
 

@@ -210,7 +210,6 @@ class GitUpstream(OpenUpstream):
                     fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
                 except BlockingIOError:
                     with task(self._progress, f"Waiting for another fetch of {self._name}", None):
-                        self._progress.advance(0)  # shows it
                         fcntl.flock(descriptor, fcntl.LOCK_EX)
             return self._fetch(wanted)
         finally:
@@ -542,6 +541,7 @@ def _follow(stream: IO[bytes], name: str, progress: Progress) -> bytes:
             stage, count = op_code & self.OP_MASK, int(float(cur_count or 0))
             if stage != self.stage:
                 self.stage, self.seen = stage, 0
+                progress.done()
                 progress.start(f"Fetching {name}", int(float(max_count)) if max_count else None)
             progress.advance(max(0, count - self.seen))
             self.seen = max(count, self.seen)

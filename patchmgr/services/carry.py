@@ -315,9 +315,10 @@ class _Carry:
                 find = partial(known_before, search.folded, AuditedUpstream(base, onto, scratch))
                 self.known = self.helpers.enter_context(Beside(find, dict[object, object]))
             begin = self.structure.begin
-            self.items = with_absorbed(
-                scratch, self.items, search, self.kept, self.elsewhere, begin
-            )
+            with task(given.session.progress, "Searching upstream's commits", None):
+                self.items = with_absorbed(
+                    scratch, self.items, search, self.kept, self.elsewhere, begin
+                )
         judged, changes = rebase_series(
             self.items,
             UpstreamRange(base, onto, renames, arrivals),
@@ -326,7 +327,8 @@ class _Carry:
             left=given.left,
         )
         if auditor is not None:
-            return self._audited(auditor, judged, changes)
+            with task(given.session.progress, "Checking the result", None):
+                return self._audited(auditor, judged, changes)
         given.on_carried(RebasedSeries(judged, changes))
         return RebasedSeries(judged, changes, judged[-1].left if judged else given.left)
 

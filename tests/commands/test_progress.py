@@ -23,21 +23,32 @@ def ticks(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(time, "monotonic", lambda: float(next(times)))
 
 
-BAR = "\r\x1b[K{}\r\x1b[K"
+EMPTY = "." * 24
+
+
+def drawn(*bars: str) -> str:
+    """Return what is written to show these bars one after the other, and none at the end."""
+    return "".join(f"\r\x1b[K{bar}" for bar in (*bars, ""))
 
 
 @pytest.mark.usefixtures("ticks")
 @pytest.mark.parametrize(
     ("shows_bar", "total", "said"),
     [
-        pytest.param(True, 200, BAR.format("work [############............]  50%"), id="known"),
-        pytest.param(True, None, BAR.format("work 100"), id="unknown"),
-        pytest.param(True, 50, BAR.format("work [########################] 100%"), id="too-much"),
+        pytest.param(
+            True, 200, drawn(f"work [{EMPTY}]   0%", "work [############............]  50%"),
+            id="known",
+        ),
+        pytest.param(True, None, drawn("work ", "work 100"), id="unknown"),
+        pytest.param(
+            True, 50, drawn(f"work [{EMPTY}]   0%", "work [########################] 100%"),
+            id="too-much",
+        ),
         pytest.param(False, 2_500_000, "work (2.5 MB)\n", id="large"),
         pytest.param(False, 999, "", id="small"),
         pytest.param(False, None, "", id="unknown-elsewhere"),
     ],
-)
+)  # fmt: skip
 def test_a_bar_is_drawn_over_itself_and_goes_and_elsewhere_large_work_is_announced(
     capsys: pytest.CaptureFixture[str], shows_bar: bool, total: int | None, said: str
 ) -> None:
@@ -55,6 +66,22 @@ def test_drawn_rarely(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.Mo
     for _ in range(9):
         progress.advance(1)
     assert capsys.readouterr().err.count("work") == 1
+
+
+@pytest.mark.usefixtures("ticks")
+def test_a_task_within_a_task_and_what_is_told_meanwhile_stand_beside_each_other(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    progress = StderrProgress(shows_bar=True)
+    progress.start("all", 2)
+    progress.start("part", None)
+    progress.tell("a line")
+    progress.done()
+    progress.done()
+    outer = f"all [{EMPTY}]   0%"
+    both = f"all [{EMPTY[:12]}]   0%, part "
+    told = drawn(outer, both) + "a line\n" + drawn(both) + drawn(outer)
+    assert capsys.readouterr().err == told
 
 
 def test_messages_are_cleaned(capsys: pytest.CaptureFixture[str]) -> None:
@@ -90,6 +117,7 @@ def test_bars_and_color_are_for_terminals(
     monkeypatch.setattr(sys, "stderr", stream)
     monkeypatch.setattr(sys, "stdout", stream)
     assert wants_color() is is_colored
-    stderr_progress().start("work", 9)
-    stderr_progress().done()
-    assert stream.getvalue() == ("\r\x1b[K" if shows_bar else "")
+    progress = stderr_progress()
+    progress.start("work", 9)
+    progress.done()
+    assert ("\r\x1b[K" in stream.getvalue()) is shows_bar
