@@ -244,7 +244,9 @@ class GitUpstream(OpenUpstream):
         missing = {name: commit for name, commit in wants.items() if commit not in present}
         if missing:
             again = ["--refetch"] if is_new else []
-            self._transfer([f"+{c}:{n}" for n, c in sorted(missing.items())], *again)
+            self._transfer(
+                [f"+{c}:{n}" for n, c in sorted(missing.items())], *again, *self._graph()
+            )
         moved = [n for n, c in sorted(wants.items()) if n not in missing and known.get(n) != c]
         move_refs(self.store, [RefMove(name, wants[name]) for name in moved])
         self._tell_replaced(known, wants, HEADS + branch)
@@ -335,7 +337,9 @@ class GitUpstream(OpenUpstream):
         present = self.reader.kinds({one.head for one in pulls})
         missing = [one for one in pulls if one.head not in present]
         if missing:
-            self._transfer([f"+{one.ref}:refs/pulls/{one.number}" for one in missing])
+            self._transfer(
+                [f"+{one.ref}:refs/pulls/{one.number}" for one in missing], *self._graph()
+            )
 
     def fetch_objects(self, ids: Collection[str], seen: Scratch | None = None) -> None:
         """Fetch those of the objects that `seen` (by default the store) lacks, in one request."""
@@ -410,6 +414,14 @@ class GitUpstream(OpenUpstream):
         """Return the git directory of an upstream on this machine, or None for a remote one."""
         is_here = self.url.startswith("file://")
         return find_git_dir(Path(unquote(self.url.removeprefix("file://")))) if is_here else None
+
+    def _graph(self) -> list[str]:
+        """Return the option that keeps git's graph of all commits, unless some are borrowed.
+
+        With it, git finds the merge base of an old pull request of FRRouting/frr (44,000 commits)
+        in 0.01 s instead of 0.11 s. A lender may lose commits, and git would not notice.
+        """
+        return [] if lenders(self.store) else ["--write-commit-graph"]
 
     def _refuse_lazy(self) -> None:
         """Raise an error if upstream is a partial clone whose missing objects git would fetch."""
