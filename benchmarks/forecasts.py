@@ -96,7 +96,7 @@ class Past:
 
     def run(self, scratch: Scratch, formatters: Toolbox) -> RebaseRun:
         """Return a run as `forecast` makes one."""
-        options = CarryOptions(audits_conflicts=False, wants_detail=True)
+        options = CarryOptions(audits_conflicts=False)
         states, memory = UpstreamStates(self.session), Memory(self.session.workspace)
         return RebaseRun(self.session, options, scratch, states, memory, formatters)
 
@@ -148,7 +148,7 @@ def compared(past: Past, number: int, commit: str) -> tuple[str, str]:
         truth = past.watch(run, past.git("rev-parse", f"{commit}^"))
         true = effect_of(truth.patches_on(commit))
         watch = past.watch(run, tip)
-        facts = watch.facts(head)
+        facts = watch.facts([head], {}).get(head)
         if facts is None:
             return "nothing", true.value
         told = watch.forecast(PullHead(number, pull(number), head, has_merge=True), facts).effect

@@ -187,7 +187,8 @@ class Planning:
 
     def pass_over(self, end: int, tried: Tried | None = None) -> None:
         """Advance to the state with index `end`, as if the conflicts there were resolved."""
-        tried, options = tried or self._carry(end), self.run.options
+        options = self.run.options
+        tried = tried or self._carry(end, options)
         while tried.left:
             options = _as_if_resolved(options, tried.left)
             tried = self._carry(end, options)

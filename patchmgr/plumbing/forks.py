@@ -375,13 +375,13 @@ def _setting(git_dir: Path, name: str) -> str | None:
 
 
 def own_commits(
-    git_dir: Path, head: str, excluded: Sequence[str], *options: str
+    git_dir: Path, heads: Sequence[str], excluded: Sequence[str], *options: str
 ) -> dict[str, tuple[str, ...]]:
-    """Map each commit reachable from `head` but not `excluded`, oldest first, to its parents.
+    """Map each commit reachable from `heads` but not `excluded`, oldest first, to its parents.
 
     `options` of `git rev-list` may limit the commits.
     """
-    data = git_process.words([head, *(f"^{commit}" for commit in excluded)])
+    data = git_process.words([*heads, *(f"^{commit}" for commit in excluded)])
     arguments = ["rev-list", "--topo-order", "--reverse", "--parents", *options, "--stdin"]
     rows = git_process.ask(git_dir, *arguments, data=data).splitlines()
     return {commit: tuple(parents) for commit, *parents in map(str.split, rows)}
@@ -425,6 +425,19 @@ def own_range(git_dir: Path, head: str, tip: str) -> tuple[str, list[str]]:
         raise UsageError(f"commit {head[:12]} has no history in common with upstream")
     arguments = ["rev-list", "--reverse", "--no-merges", f"{base}..{head}"]
     return base, git_process.ask(git_dir, *arguments).split()
+
+
+def own_line(own: Mapping[str, Sequence[str]], head: str) -> tuple[str, str] | None:
+    """Return the commit where a branch left upstream, and its first commit.
+
+    `own` is from `own_commits`. Returns None if the branch has merges, a root or no commits.
+    """
+    first, at = None, head
+    while at in own:
+        if len(own[at]) != 1:
+            return None
+        first, at = at, own[at][0]
+    return None if first is None else (at, first)
 
 
 def tree_changes(git_dir: Path, pairs: Sequence[tuple[str, str]]) -> tuple[Changes, ...]:

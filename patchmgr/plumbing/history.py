@@ -338,12 +338,6 @@ def landed_pulls(git_dir: Path, tip: str) -> frozenset[int]:
     return frozenset(int(match[match.lastindex or 0]) for match in _LANDED.finditer(printed))
 
 
-def not_in(git_dir: Path, commits: Sequence[str], tip: str) -> frozenset[str]:
-    """Return the commits that are reachable from the given commits but not from the tip."""
-    data = git_process.words((f"^{tip}", *commits))
-    return frozenset(git_process.ask(git_dir, "rev-list", "--stdin", data=data).split())
-
-
 def changes_between(git_dir: Path, old: str, new: str, *paths: str) -> Changes:
     """Map each path that differs between two trees or commits to its old and its new entry."""
     asked, wanted = paths if len(paths) <= _FEW_PATHS else (), frozenset(paths)

@@ -154,6 +154,7 @@ class CarryOptions(Struct, frozen=True):
     # both sides of these files as the person saw them
     solved_on: Mapping[str, Mapping[tuple[str, str], SeenSides]] = field(default_factory=dict)
     wants_detail: bool = False  # find the symbol around each hunk, which takes time
+    detailed: Collection[str] | None = None  # the paths in which it is found; None: in all
     # reasons for skipping patches
     left_out: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     # reasons for accepting findings, only by their id
@@ -278,7 +279,8 @@ class _Carry:
             formatter = TreeFormatter(read, given.formatters)
 
         def symbol_at(path: str, content: bytes, line: int) -> str | None:
-            return index(path, content).at(line) if options.wants_detail else None
+            is_wanted = options.detailed is None or path in options.detailed
+            return index(path, content).at(line) if options.wants_detail and is_wanted else None
 
         return Tools(
             blobs=given.scratch,

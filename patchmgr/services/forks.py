@@ -133,7 +133,7 @@ def find_fork_base(repository: Path, branch: str, upstream: str) -> ForkBase:
     git_dir = find_git_dir(repository)
     tip, head = (commit_named(name, repository) for name in (upstream, branch))
     with Scratch.outside(git_dir) as scratch:
-        graph = _Graph(scratch, own_commits(scratch.git_dir, head, [tip]), head)
+        graph = _Graph(scratch, own_commits(scratch.git_dir, [head], [tip]), head)
         if not graph.own:
             raise UsageError(f"{branch} has no commit that {upstream} lacks")
         write_commit_graph(scratch, graph.merges)
@@ -164,13 +164,13 @@ def _has_commits_of(
     workspace, git_dir = session.workspace, graph.scratch.git_dir
     known = {patch.says(IMPORTED_FROM) for patch in workspace.patches(record.name)}
     known |= {one.head for one in read_published(workspace) if one.series == record.name}
-    if not known.isdisjoint(own_commits(git_dir, start, [pin])):
+    if not known.isdisjoint(own_commits(git_dir, [start], [pin])):
         return True
-    return bool(own_commits(git_dir, start, [pin], f"--committer=<{COMMITTER_EMAIL}>"))
+    return bool(own_commits(git_dir, [start], [pin], f"--committer=<{COMMITTER_EMAIL}>"))
 
 
 def _own(scratch: Scratch, head: str, *others: str | None) -> dict[str, tuple[str, ...]]:
-    return own_commits(scratch.git_dir, head, [name for name in others if name is not None])
+    return own_commits(scratch.git_dir, [head], [name for name in others if name is not None])
 
 
 class _Request(Struct, frozen=True):

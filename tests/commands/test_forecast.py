@@ -73,8 +73,9 @@ def test_what_gh_says_is_closed_is_left_out(pulls: Scene, monkeypatch: pytest.Mo
 
 
 def test_the_newest_so_many_are_looked_at(pulls: Scene) -> None:
-    found = forecast(pulls, "--watch", "3")
-    assert (found["open"], [pull["number"] for pull in found["pulls"]]) == (3, [6])
+    told = pulls.call("forecast", "s", "--watch", "3", "--json")
+    assert (told.json["open"], [pull["number"] for pull in told.json["pulls"]]) == (3, [6])
+    assert "Only the 3 newest open pull requests count" in told.err
 
 
 def test_what_was_found_is_kept_and_a_new_tip_asks_again(pulls: Scene) -> None:

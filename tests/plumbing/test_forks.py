@@ -131,3 +131,22 @@ def test_a_work_tree_at_any_path_is_no_obstacle(tmp_path: Path) -> None:
     clone.commit({"f": "1\n"})
     clone.git("worktree", "add", "--quiet", "--detach", os.fsdecode(b"../\xff \xc2\xa0"))
     forget_deleted(clone.root / ".git", tmp_path / "gone")
+
+
+def test_where_branches_began_is_read_from_their_commits(tmp_path: Path) -> None:
+    clone = Repository(tmp_path / "clone")
+    starts = [clone.commit({"f": f"{n}\n"}) for n in range(3)]
+    heads = {}
+    for name, start in (("new", starts[2]), ("old", starts[0]), ("merged", starts[0])):
+        clone.git("checkout", "--quiet", "-b", name, start)
+        clone.commit({name: "1\n"})
+        heads[name] = clone.commit({name: "2\n"})
+    clone.git("merge", "--quiet", "-m", "merge", starts[1])
+    heads["merged"], heads["ancestor"] = clone.head(), starts[1]
+    tip = starts[2]
+    own = forks.own_commits(clone.root / ".git", list(heads.values()), [tip])
+    found = {name: forks.own_line(own, head) for name, head in heads.items()}
+    assert found["merged"] is found["ancestor"] is None
+    for name in ("new", "old"):
+        base, commits = forks.own_range(clone.root / ".git", heads[name], tip)
+        assert found[name] == (base, commits[0])
