@@ -144,9 +144,12 @@ def _history_lines(patch: PatchOutcome) -> Iterator[str]:
         without = f", without {counted(missing, 'part')} of it" if missing else ""
         yield f"superseded: landed in a different form{without} (both texts: --show-conflicts)"
     if patch.verdict is Verdict.PARTIAL:
+        taken = [h for h in patch.hunks if h.verdict is Verdict.ABSORBED]
         left = [h for h in patch.hunks if h.verdict is not Verdict.ABSORBED]
-        yield f"still carried: {len(left)} of {len(patch.hunks)} hunks"
-        places = [f"  {clean(h.new_path)} line {h.line}" for h in left]
+        # Of the 53 hunks of a patch of Elements, upstream had one; the six named were others.
+        told, fewer = ("no longer", taken) if len(taken) < len(left) else ("still", left)
+        yield f"{told} carried: {len(fewer)} of {counted(len(patch.hunks), 'hunk')}"
+        places = [f"  {clean(h.new_path)} line {h.line}" for h in fewer]
         yield from cut_off(places, MOST_HUNKS, "  and {}")
 
 

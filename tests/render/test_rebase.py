@@ -38,8 +38,8 @@ def hunks(*verdicts: Verdict) -> tuple[HunkOutcome, ...]:
     )
 
 
-def partial(left: int) -> PatchOutcome:
-    verdicts = (Verdict.ABSORBED, *[Verdict.UNCHANGED] * left)
+def partial(left: int, taken: int = 1) -> PatchOutcome:
+    verdicts = (*[Verdict.ABSORBED] * taken, *[Verdict.UNCHANGED] * left)
     return replace(PATCH, verdict=Verdict.PARTIAL, hunks=hunks(*verdicts))
 
 
@@ -67,8 +67,8 @@ def partial(left: int) -> PatchOutcome:
                 " (both texts: --show-conflicts)"
             ],
         ),
-        "partial": (partial(2),
-            ["still carried: 2 of 3 hunks", "  f.py line 20", "  f.py line 30"]),
+        "partial": (partial(2), ["no longer carried: 1 of 3 hunks", "  f.py line 10"]),
+        "partial-in-halves": (partial(1), ["still carried: 1 of 2 hunks", "  f.py line 20"]),
         "warning": (replace(PATCH, verdict=Verdict.MODIFIED, warnings=("f.py: `x` \x1b is used",)),
             ["warning: f.py: `x` \\u001b is used"]),
     },
@@ -96,7 +96,7 @@ def test_evidence_says_how_often_it_was_right(reliability: Reliability | None, t
 
 
 def test_many_hunks_that_are_left_are_counted() -> None:
-    *_, last = patch_lines(partial(9), View())
+    *_, last = patch_lines(partial(9, taken=9), View())
     assert last.strip() == "and 3 more"
 
 
