@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 
 from patchmgr.model.footprint import Footprint, PatchFootprint, Reach, Review, Tally
@@ -142,7 +143,5 @@ def _patches(patches: Sequence[PatchFootprint], width: int, color: bool) -> Iter
 def _cut(text: str, room: int) -> str:
     if cells(text) <= room:
         return text
-    text = text[: 4 * room]  # more cannot fit, except for many combining marks
-    while cells(text) > room - 1:
-        text = text[:-1]
-    return f"{text}…"
+    ends = range(1, 4 * room)  # more cannot fit, except for many combining marks
+    return f"{text[: bisect_right(ends, room - 1, key=lambda end: cells(text[:end]))]}…"
