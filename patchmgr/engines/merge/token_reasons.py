@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Set
 from functools import lru_cache
 from itertools import pairwise
 from operator import eq
@@ -36,6 +36,7 @@ _JOINED = re.compile(r"\b(?=(\w+[^\w\s]{1,3}[^\W\d]\w*))")
 # the first part of a name with underscores, or of a path
 _PREFIX = re.compile(r"(?<![\w/.])(?:[^\W\d]\w*?_(?=\w)|\w[\w.-]*/(?=[\w.-]))")
 _NUMBER = re.compile(r"\d+")
+_STRING = re.compile(r"\"[^\"]*\"|'[^']*'")
 # the name of a parameter, and its default value
 _PARAMETER = re.compile(r"(?:(?<=[\w*&>]\s)|(?<=[*&>]))\w+\s*(?:=[^,()]*)?(?=[,)])")
 _POINTER = re.compile(r"\w+\s*\(\s*\*")  # to a function
@@ -53,13 +54,15 @@ _DECLARES = re.compile(
     r"\s*(?!(?:case|delete|else|extern|friend|goto|namespace|new|return|throw|typedef|using)\b)"
     r"(?!(?:class|enum|struct|union)\s+\w+\s*[;{])"
     r"\w(?:[\w<>,\s*&]|::)*[\s*&>](\w+)\s*(?:=[^=]|[;\[{])"
-    r"|#\s*define\s+(\w+)|\s*(?:(?:let|private|public|readonly|va[lr])\s+)*([\w-]+)\??\s*:\s*[^\s:]"
+    r"|\s*(?!\w+\s*=\s*=)((?:\w+(?:\.|->|::))*\w+)\s*=[^=]|#\s*define\s+(\w+)|\s*(?:(?:let|private|public|readonly|va[lr])\s+)*([\w-]+)\??\s*:\s*[^\s:]"
 )
 _FUNCTION = re.compile(
     r"\s*(?!(?:await|case|defer|delete|else|go|goto|new|return|throw|yield)\b)"
     r"\w[\w<>:,\s*&]*[\s*&](\w+\s*\(.*)"
 )
 _USE = re.compile(r"\b([^\W\d]\w+)\s*(?=(\(|\[|->|\.\w+|[,)]))")
+_PART = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+|[^\w\s]|[^\W_a-zA-Z\d]+")  # of names, too
+_SECTION = re.compile(r"\s*(?:private|protected|public|signals)\b[^(]*:\s*$")
 _BRACKET = re.compile(r"[()\[\]{},]")
 _MOST_NAMES = 50  # for more names than this, it is faster to look at every word
 _Form = tuple[str, str, str]  # the name, "." before a member, and what follows
@@ -184,40 +187,71 @@ def _is_around(base: Node, one: Node, other: Node) -> bool:
     )
 
 
-def has_one_number(conflict: Conflict, _: Made) -> bool:
-    """Return whether both sides assign the next number, or bit, of a list to different things.
+def is_said_twice(conflict: Conflict, made: Made) -> bool:
+    """Return whether the candidate has a line of each side that say one thing in two ways.
 
-    Both sides add an option to curl, `CINIT(SSH_COMPRESSION, LONG, 268)` and
-    `CINIT(DNS_SHUFFLE_ADDRESSES, LONG, 268)` (78d8cd8a62d5). One of the two names may have had
-    another number before: upstream of KeyDB moves a flag from `1ULL<<37` to the bit that the patch
-    uses (bb7e10842707).
+    The lines are near each other, in one block. One side of mumble adds `bool bMuteCueShown`, and
+    the other `bool muteCueShown` (50fd9ec4c288).
     """
-    language = conflict.around.language
-    if _is_counted_by_both(conflict):
-        return True
-    ours, theirs = (code_lines(side, language) for side in conflict.region.changed[1:])
-    mine = {(shape, number): name for shape, number, name in map(_numbered, ours)}
-    pairs = [
-        (shape, number, name, mine[shape, number])
-        for shape, number, name in map(_numbered, theirs)
-        if number > 1 and mine.get((shape, number), name) != name
-    ]
-    if not pairs:
+    # Of 717 merged files of 17 projects that nothing was tuned with, it holds for 13 of 46 that are
+    # plainly wrong, and for 2 of 671 that are as the person's.
+    if not conflict.region.ours:
         return False
-    base = code_lines((conflict.texts.base,), language)
-    names = {name for _, _, name in map(_numbered, base)}
-    around = conflict.texts.upstream.partition("".join(conflict.region.ours))
-    sides = lines_of(around[0])[-_NEARBY:], conflict.region.base, lines_of(around[2])[:_NEARBY]
-    near = {_numbered(line)[:2] for lines in sides for line in code_lines(lines, language)}
+    language = conflict.around.language
+    before, _, after = conflict.texts.upstream.partition("".join(conflict.region.ours))
+    lines = [
+        line.expandtabs(4)
+        for part in (lines_of(before)[-_NEARBY:], (made.text,), lines_of(after)[:_NEARBY])
+        for line in code_lines(part, language)
+        if line.strip() and not _SECTION.match(line)
+    ]
+    depths = [len(line) - len(line.lstrip()) for line in lines]
+    said = [" ".join(line.split()) for line in lines]
+    known = [_code(text, language) for text in conflict.texts.sides()]
+    added = [[side[line] > known[0][line] for side in known[1:]] for line in said]
+    region = _code(made.text, language)
+    numbers = {_numbered(line)[:2] for line in said}
     return any(
-        near & {(shape, number - 1), (shape, number / 2)}
-        and (shape, number) not in near
-        and not {one, other} <= names
-        for shape, number, one, other in pairs
+        (one in region or other in region)
+        and depths[m] == min(depths[n : m + 1]) == depths[n]
+        and not all(added[n])
+        and added[n] == added[m][::-1]
+        and _is_one_thing(one, other, numbers)
+        for n, one in enumerate(said)
+        if any(added[n])
+        for m, other in enumerate(said[n + 1 : n + _NEARBY], n + 1)
     )
 
 
-def _is_counted_by_both(conflict: Conflict) -> bool:
+@lru_cache(maxsize=16)
+def _code(text: str, language: Language) -> Words:
+    """Count the lines of code of a text, without their comments and layout."""
+    return Counter(" ".join(line.split()) for line in code_lines((text,), language))
+
+
+def _is_one_thing(one: str, other: str, numbers: Set[tuple[str, int]]) -> bool:
+    """Return whether two lines have the same words, or bind the same name, or the next number."""
+    a, b = (Counter(map(str.lower, _PART.findall(x.strip(" ,\\")))) for x in (one, other))
+    if is_distinctive_line(one) and is_distinctive_line(other) and not (a - b and b - a):
+        return True
+    (shape, number, name), last = _numbered(one), _numbered(other)
+    if (shape, number) == last[:2] and name != last[2] and number > 1:
+        return not numbers.isdisjoint(((shape, number - 1), (shape, number / 2)))
+    return not _bound(one).isdisjoint(_bound(other))
+
+
+def _bound(line: str) -> set[object]:
+    """Return what a line declares or assigns, or the names in its condition."""
+    # One side frees a list if it is there, and the other one extends it (owncloud/client
+    # 2bb52ef6f9).
+    if (test := _IF.search(line)) is not None:
+        names = {x for x in words_of(said_of(test[1])) if x.isidentifier()} - _CONSTANTS
+        return {frozenset(names)} if names else set()
+    declared = _DECLARES.match(line)
+    return {declared[declared.lastindex or 0]} if declared else set()
+
+
+def is_counted_by_both(conflict: Conflict, _: Made) -> bool:
     """Return whether both sides change a count alike, each by the number of lines that it adds."""
     # Each side of FreeRDP adds a field, and takes one from the padding after them (92114d1d38).
     base, *sides = (
@@ -275,26 +309,6 @@ def shares_a_literal(conflict: Conflict, made: Made) -> bool:
         if any(one - other and other - one for one in ours for other in theirs):
             return True
     return False
-
-
-def has_two_conditions(conflict: Conflict, made: Made) -> bool:
-    """Return whether each side adds a condition of its own on the same names."""
-    # One side frees a list if it is there, and the other one extends it (owncloud/client
-    # 2bb52ef6f9).
-    base, *sides = (
-        {said_of(found[1]) for found in _IF.finditer("".join(side))}
-        for side in conflict.region.sides
-    )
-    if made.text in conflict.around.sides:
-        return False
-    ours, theirs = (
-        {
-            frozenset(x for x in words_of(one) if x.isidentifier() and x not in _CONSTANTS): one
-            for one in side - base
-        }
-        for side in sides
-    )
-    return any(names and names in theirs and theirs[names] != ours[names] for names in ours)
 
 
 def includes_from_where_it_left(conflict: Conflict, _: Made) -> bool:
@@ -355,7 +369,7 @@ def _formatted(text: str, language: Language) -> list[tuple[list[str], str]]:
 
 def _numbered(line: str) -> tuple[str, int, str]:
     """Return (shape, number, text before it) for a line that ends with a number, or ("", 0, "")."""
-    found = _LAST_NUMBER.fullmatch(" ".join(line.split()))
+    found = _LAST_NUMBER.fullmatch(said_of(_STRING.sub("", line)))
     if found is None:
         return "", 0, ""
     before, number, after = found.groups()
@@ -495,22 +509,6 @@ def _is_like(one: str, other: str) -> bool:
         return False
     arguments = (re.sub(r"[&*\s]", "", call[2]) for call in (calls[0], calls[1]))
     return len({*arguments}) == 1
-
-
-def declared_again(text: str, _: Language) -> set[str]:
-    """Return the variables, fields, keys and macros that are declared twice in the same block."""
-    seen, found = [set[str]()], set[str]()
-    for line in lines_of(text):
-        if (declared := _DECLARES.match(line)) is not None:
-            name = declared[declared.lastindex or 0]
-            found |= seen[-1] & {name}
-            seen[-1].add(name)
-        for sign in line:
-            if sign == "{":
-                seen.append(set())
-            elif sign == "}":
-                seen[1:] = seen[1:-1]
-    return found
 
 
 def is_of_older_form(conflict: Conflict, made: Made) -> bool:

@@ -229,7 +229,7 @@ CAST = "  out[(int64_t) at] = sum;\n"
             {"moved"}),
         "a-variable-that-both-declare": (
             ("  n = 256;\n", f"{DEVICE}  n = device.threads;\n", "  Tool device;\n  n = 256;\n"),
-            {"declared twice", "doubled"}),
+            {"said twice", "doubled"}),
         "a-parameter-of-one-that-comes-into-another": (
             ("void close(int fd, int sync);\nvoid flush(int fd);\n",
              "void close(int fd);\nvoid shut(int fd, long at);\nvoid flush(int fd, long at);\n",
