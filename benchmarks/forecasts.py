@@ -151,7 +151,7 @@ def compared(past: Past, number: int, commit: str) -> tuple[str, str]:
         facts = watch.facts([head], {}).get(head)
         if facts is None:
             return "nothing", true.value
-        told = watch.forecast(PullHead(number, pull(number), head, has_merge=True), facts).effect
+        told = watch.forecast(PullHead(number, pull(number), head), facts).effect
     return told.value, true.value
 
 

@@ -141,7 +141,7 @@ class Watch:
         """Yield the newest pull requests that count as open, each with facts about it.
 
         A pull request counts as open if upstream lacks its head, and either the host has a merge
-        ref for it or the head is at most `DAYS` days old.
+        ref for it, into the tracked branch, or the head is at most `DAYS` days old.
         """
         store, tip = self.upstream.store, self.tip.commit
         landed = landed_pulls(store, tip)
@@ -150,13 +150,18 @@ class Watch:
         while rest and most:
             some, rest = rest[:BATCH], rest[BATCH:]
             self.upstream.bring_pulls(some)
-            own = own_commits(store, [one.head for one in some], [tip])
+            ends = (end for one in some for end in (one.head, one.merge) if end is not None)
+            own = own_commits(store, tuple(ends), [tip])
             times = commit_dates(store, *(one.head for one in some), form="%ct")
             young = {head for head, date in times.items() if now - int(date) <= DAYS * 86400}
             if not young:  # so older ones need a merge ref: 500 of some 4,000 in FRRouting/frr
-                rest = [one for one in rest if one.has_merge]
+                rest = [one for one in rest if one.merge]
             is_open = [
-                one for one in some if one.head in own and (one.has_merge or one.head in young)
+                one
+                for one in some
+                if one.head in own
+                and (one.merge or one.head in young)
+                and not _is_elsewhere(one, own)
             ]
             facts = self.facts([one.head for one in is_open], own)
             found = [(one, facts[one.head]) for one in is_open if one.head in facts][:most]
@@ -313,6 +318,16 @@ class Watch:
                 lines = {n for _, _, at, count in hunks for n in range(at, at + max(count, 1))}
                 found[path] = {s for s in map(index.at, sorted(lines)) if s is not None}
         return found
+
+
+def _is_elsewhere(pull: PullHead, own: Mapping[str, Sequence[str]]) -> bool:
+    """Return whether the host merges a pull request into a branch other than upstream's tip.
+
+    The six newest that touched SONiC's patches on FRRouting/frr went into its stable branches. Each
+    had some 600 commits that the tip lacks, and was told not to merge.
+    """
+    parents = own.get(pull.merge or "", ())
+    return len(parents) > 1 and parents[0] in own
 
 
 def _facts_of(head: str) -> tuple[str, str]:

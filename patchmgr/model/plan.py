@@ -117,7 +117,7 @@ class PullHead(Struct, frozen=True):
     number: int
     ref: str
     head: str
-    has_merge: bool  # the remote also has its merge, as GitHub has for open pull requests
+    merge: str | None = None  # the remote's merge of it, as GitHub has for open pull requests
 
 
 class PullFacts(Struct, frozen=True):

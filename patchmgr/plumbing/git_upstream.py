@@ -319,7 +319,7 @@ class GitUpstream(OpenUpstream):
         rows = (line.split("\t") for line in git_process.lines(self._offered(_PULLS)))
         offered = {name: commit for commit, name in rows}
         return tuple(
-            PullHead(int(name.split("/")[2]), name, commit, f"{name[:-4]}merge" in offered)
+            PullHead(int(name.split("/")[2]), name, commit, offered.get(_merge_of(name)))
             for name, commit in offered.items()
             if name.endswith("/head") and name.split("/")[2].isdecimal()
         )
@@ -333,13 +333,17 @@ class GitUpstream(OpenUpstream):
             raise self._unreachable(fault.message) from fault
 
     def bring_pulls(self, pulls: Sequence[PullHead]) -> None:
-        """Fetch the heads of these pull requests, without file contents."""
-        present = self.reader.kinds({one.head for one in pulls})
-        missing = [one for one in pulls if one.head not in present]
+        """Fetch the heads and merges of these pull requests, without file contents."""
+        refs = {f"+{one.ref}:refs/pulls/{one.number}": one.head for one in pulls}
+        refs |= {
+            f"+{_merge_of(one.ref)}:refs/pull-merges/{one.number}": one.merge
+            for one in pulls
+            if one.merge is not None
+        }
+        present = self.reader.kinds(set(refs.values()))
+        missing = [ref for ref, commit in refs.items() if commit not in present]
         if missing:
-            self._transfer(
-                [f"+{one.ref}:refs/pulls/{one.number}" for one in missing], *self._graph()
-            )
+            self._transfer(missing, *self._graph())
 
     def fetch_objects(self, ids: Collection[str], seen: Scratch | None = None) -> None:
         """Fetch those of the objects that `seen` (by default the store) lacks, in one request."""
@@ -521,6 +525,11 @@ class GitUpstream(OpenUpstream):
         names = (self._tip,) if ref == f"{_BRANCH}main" else _candidates(ref)
         commits = (self.reader.commit(name) for name in names)
         return next((commit for commit in commits if commit is not None), None)
+
+
+def _merge_of(ref: str) -> str:
+    """Return the ref of the merge of a pull request, from the ref of its head."""
+    return f"{ref.removesuffix('head')}merge"
 
 
 def _candidates(ref: str) -> tuple[str, ...]:

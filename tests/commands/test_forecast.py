@@ -123,6 +123,21 @@ def test_files_that_upstream_moved_are_known_by_their_new_names(pulls: Scene) ->
     assert (pull["effect"], pull["paths"]) == ("breaks", ["moved.py"])
 
 
+def test_what_goes_into_another_branch_is_left_out(pulls: Scene) -> None:
+    up = pulls.upstream
+    up.git("checkout", "--quiet", "-b", "stable", "main~1")
+    stable = up.commit({"a": text(l50="stable\n")}, "only in stable")
+    head = up.commit({"a": text(l50="stable\n", l10="theirs\n")}, "into stable")
+    up.git("update-ref", "refs/pull/9/head", head)
+    up.git("reset", "--quiet", "--hard", stable)
+    up.git("merge", "--quiet", "--no-ff", "-m", "merge 9", head)
+    up.git("update-ref", "refs/pull/9/merge", "HEAD")
+    up.git("checkout", "--quiet", "main")
+    found = forecast(pulls)
+    assert (found["open"], found["pulls"][0]["number"]) == (6, 1)
+    assert 9 not in [pull["number"] for pull in found["pulls"]]
+
+
 def test_text(pulls: Scene) -> None:
     out = pulls.call("forecast", "s").out
     assert "6 open pull requests: 1 breaks, 1 absorbs, 1 touches, 1 unknown" in out
