@@ -240,7 +240,9 @@ def effect(weave: Weave, ours: bytes | None, *, known: int | None = None) -> Eff
     keys = normal_lines(ours or b"")[: len(lines)]
     alive = [] if known is None else weave.alive(known)
     is_same = known is not None and [weave.nodes[n].key for n in alive] == keys
-    pairs = dict(zip(alive, range(len(keys)), strict=True)) if is_same else _paired(weave, keys)
+    pairs = (
+        dict(zip(alive, range(len(keys)), strict=True)) if is_same else _paired(weave, lines, keys)
+    )
     alignment, matched = aligned(sorted(pairs.items()), weave.nodes, keys), set(pairs.values())
     lost = {c.node.key for c in weave.changes if c.at not in pairs} & weave.reduced.keys()
     now = Counter(keys) if lost else Counter[bytes]()
@@ -273,7 +275,7 @@ def effect(weave: Weave, ours: bytes | None, *, known: int | None = None) -> Eff
     return Effect(fates, told, places, {by: how for how in order for by in ways[how]})
 
 
-def _paired(weave: Weave, keys: Sequence[bytes]) -> dict[int, int]:
+def _paired(weave: Weave, lines: Sequence[bytes], keys: Sequence[bytes]) -> dict[int, int]:
     """Map nodes of the weave to the equal lines of upstream's file."""
     nodes = weave.nodes
     runs = [[*matched_runs(there, keys)] for _, there in weave.ends]
@@ -282,13 +284,36 @@ def _paired(weave: Weave, keys: Sequence[bytes]) -> dict[int, int]:
     state, pairs = weave.ends[nearer][0], dict[int, int]()
     for i, j, size in runs[nearer]:
         pairs.update(zip(state[i : i + size], range(j, j + size), strict=True))
-    at, lines = [-1, *pairs, len(nodes)], [-1, *pairs.values(), len(keys)]
-    rest = sorted(set(range(len(nodes))).difference(state))
+    pairs = _exact(weave, pairs, lines)
+    at, found = [-1, *pairs, len(nodes)], [-1, *pairs.values(), len(keys)]
+    rest = sorted(set(range(len(nodes))).difference(state, pairs))
     for stop, group in groupby(rest, partial(bisect, at)):
-        some, line = [*group], lines[stop - 1] + 1
-        more = matched_lines([nodes[n].key for n in some], keys[line : lines[stop]])
+        some, line = [*group], found[stop - 1] + 1
+        more = matched_lines([nodes[n].key for n in some], keys[line : found[stop]])
         pairs |= {some[i]: line + j for i, j in more}
     return pairs
+
+
+def _exact(weave: Weave, pairs: Mapping[int, int], lines: Sequence[bytes]) -> dict[int, int]:
+    """Pair lines with nodes that have the same white space, if there are such nodes beside.
+
+    A patch that puts lines into a block removes and adds them with another indentation (Elements
+    dbaadc9ea92f, which landed as c05712cb590c).
+    """
+    nodes, found = weave.nodes, dict(pairs)
+    for order in (reversed, iter):  # to nodes below, then to nodes above
+        end = len(nodes) if order is reversed else -1
+        for at in order(sorted(found)):
+            text, key = lines[found[at]].rstrip(b"\r\n"), nodes[at].key
+            if nodes[at].text.rstrip(b"\r\n") != text:
+                there = range(end - 1, at, -1) if order is reversed else range(end + 1, at)
+                for other in there:
+                    if nodes[other].key == key and nodes[other].text.rstrip(b"\r\n") == text:
+                        found[other] = found.pop(at)
+                        at = other
+                        break
+            end = at
+    return dict(sorted(found.items()))
 
 
 def _state(weave: Weave, run: Run, here: list[bytes], missing: int, *, is_gone: bool) -> int | None:

@@ -46,6 +46,10 @@ def test_every_state_of_the_series_is_in_the_weave(states: States) -> None:
 
 AROUND = ["before", "here_is_one", "here_is_two", "behind", "the_end"]
 ADDED = ["before", "here_is_one", "ours_is_new", "here_is_two", "behind", "the_end"]
+BLOCK = [
+    "before", "unless_it_is", "  here_is_one", "  here_is_two", "end_of_it", "behind", "the_end",
+]  # fmt: skip
+TAIL = ["tail_is_one", "tail_is_two", "tail_is_three", "tail_is_four"]
 CHANGED = ["before", "here_is_one", "ours_is_other", "here_is_two", "behind", "the_end"]
 TAKEN_OUT = ["before", "here_is_one", "behind", "the_end"]
 
@@ -66,6 +70,16 @@ def swapped(lines: list[str], old: str, *new: str) -> list[str]:
         "in-another-place": ([AROUND, ADDED], ["ours_is_new", *AROUND], [Count(open=1)]),
         "with-other-white-space": (
             [AROUND, ADDED], swapped(ADDED, "ours_is_new", "  ours_is_new"), [Count(found=1)],
+        ),
+        "in-a-block,-edited": (
+            [AROUND + TAIL, BLOCK + TAIL, BLOCK],
+            swapped(BLOCK, "end_of_it", "end_of_it", "theirs_is_new") + TAIL,
+            [Count(found=6), Count(open=4)],
+        ),
+        "not-in-a-block,-edited": (
+            [AROUND, BLOCK, BLOCK + TAIL],
+            swapped(AROUND, "here_is_two", "here_is_two", "theirs_is_new") + TAIL,
+            [Count(taken=6), Count(found=4)],
         ),
         "deleted": ([AROUND, TAKEN_OUT], TAKEN_OUT, [Count(found=1)]),
         "not-deleted": ([AROUND, TAKEN_OUT], AROUND, [Count(open=1)]),
