@@ -29,6 +29,7 @@ from patchmgr.engines.merge.languages import (
     tokens_of,
 )
 from patchmgr.engines.merge.region import Piece, Region
+from patchmgr.engines.merge.retired import brings_back
 from patchmgr.engines.structure.guards_flow import facts_of, newly_dead
 from patchmgr.engines.structure.python_tree import compiles, parse_python
 from patchmgr.engines.text.distinctive import bare, is_distinctive
@@ -268,6 +269,7 @@ def is_broken(text: str, sides: Sequence[str], path: str) -> bool:
         or (path.endswith(".po") and not _messages(text) <= set().union(*map(_messages, sides)))
         or any(added_twice(path, contents))
         or _adds_a_line_twice(contents)
+        or brings_back(text, sides, language)
         or (
             language is PYTHON
             and any(x.is_certain for x in new_faults(contents[3], *contents[1:3]))
