@@ -61,6 +61,7 @@ _JSON_MEMBER = re.compile(r'\s*(?:"(?:\\.|[^"\\])*"\s*:|[}\],]*\s*$)')
 _REWORDED = 0.6  # share of the words that a line and its new version have in common
 # An underline, a line in bold, or a heading of Markdown. A single # may begin a comment.
 _HEADING = re.compile(r"\s*(?:([=~^\-])\1{2,}|\*\*.+\*\*|##+ .+)\s*$")
+_REFERRED = re.compile(r"\.\. _.+:$")  # a label of reStructuredText
 _VERSION = re.compile(r"\d+(?:\.\d+)+")
 _RELEASE = re.compile(rf"\W*v?({_VERSION.pattern})")
 # a label on a line of its own, such as `private:` or `private slots:`
@@ -262,6 +263,21 @@ def _is_one_side(conflict: Conflict, made: Made) -> bool:
     # Python code is checked for names that one side alone would lack.
     is_checked = conflict.around.language is PYTHON and not conflict.has_one_answer
     return not is_checked or not (ours | theirs) - base <= set(imported(made.text))
+
+
+def _is_before_another(conflict: Conflict, made: Made) -> bool:
+    """Return whether an annotation or label that ends one side's lines is not before what follows.
+
+    One side decorates a class, and the other adds a class before it (OctoPrint 7db030a60f79).
+    """
+    ends = map(_last, conflict.region.changed[1:])
+    bound = {end for end in ends if is_annotation(end) or _REFERRED.match(end)}
+    end = _last(lines_of(made.text.removesuffix("".join(conflict.region.tail))))
+    return bool(bound) and end not in bound
+
+
+def _last(lines: Sequence[str]) -> str:
+    return next((line.strip() for line in reversed(lines) if line.strip()), "")
 
 
 def _is_command(conflict: Conflict, made: Made) -> bool:
@@ -525,6 +541,7 @@ REASONS: dict[str, tuple[str, _Reason]] = {
     "loses": (_ALL, _loses),
     "one side": (_ALL, _is_one_side),
     "gone": (_ALL, lambda _, made: made.features["stale"] == "gone"),
+    "next line": ("python text", _is_before_another),
     "order": ("cmake json shell yaml", _is_command),
     "two wordings": (_ALL, _has_two_wordings),
     "one block": ("c", _is_of_one_block),

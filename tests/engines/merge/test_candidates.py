@@ -48,6 +48,22 @@ def test_insertions_of_both_sides_keep_empty_lines_between(head: str, tail: str,
     assert not any((head or tail) and "b = 1\na = 1\n" in one for one in texts)
 
 
+@table(
+    ("path", "bound", "other", "after"),
+    [
+        ("a.py", "@ddt.ddt\n", "class A:\n    b = 1\n\n\n", "class B:\n    c = 1\n"),
+        ("a.rst", ".. _order:\n\n", "Some text.\n\n", "Order\n-----\n"),
+    ],
+)
+def test_what_belongs_to_the_next_line_stays_there(
+    path: str, bound: str, other: str, after: str
+) -> None:
+    sides = marked("", bound, other, before="x = 1\n\n\n", after=after)
+    found = candidates_of(Texts(*sides[:3]), path, sides[3])
+    assert found is not None
+    assert not any(one.text == bound + other for one in found.regions[0] if not one.asks)
+
+
 def test_each_candidate_has_the_same_features() -> None:
     sides = marked("", "    b = 2\n", "    c = 3\n", before=BEFORE, after=AFTER)
     found = candidates_of(Texts(*sides[:3]), "a.py", sides[3])
