@@ -272,8 +272,8 @@ def _is_before_another(conflict: Conflict, made: Made) -> bool:
     """
     ends = map(_last, conflict.region.changed[1:])
     bound = {end for end in ends if is_annotation(end) or _REFERRED.match(end)}
-    end = _last(lines_of(made.text.removesuffix("".join(conflict.region.tail))))
-    return bool(bound) and end not in bound
+    merged = lines_of(made.text.removesuffix("".join(conflict.region.tail)))
+    return _last(merged) not in bound and any(line.strip() in bound for line in merged)
 
 
 def _last(lines: Sequence[str]) -> str:
