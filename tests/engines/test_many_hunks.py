@@ -13,9 +13,9 @@ from patchmgr.engines.ledger.balance import balance
 from patchmgr.engines.ledger.claims import Claimed
 from patchmgr.engines.merge.languages import language_of
 from patchmgr.engines.merge.statements import read
-from patchmgr.engines.rebase.crosscheck import outdated_uses
 from patchmgr.engines.series.placement import leads_to
 from patchmgr.engines.structure.guards_lines import growths
+from patchmgr.engines.structure.outdated_uses import outdated_uses
 from patchmgr.engines.structure.sides import Texts
 from patchmgr.formats.patch_files import parse_patch
 from tests.engines.ledger.test_balance import Files
@@ -65,7 +65,7 @@ def _likeness(old: str, new: str, raw: bytes) -> object:
 def _uses(old: str, new: str, raw: bytes) -> object:
     base, fork = (re.sub(r" (\d+)", r"_\1(\1)", text) for text in (old, new))
     texts = Texts(base, base.replace("(", "(1, "), fork)
-    return not outdated_uses(texts, fork, growths(texts, fork))
+    return not any(outdated_uses(texts, fork, growths(texts, fork)))
 
 
 def _meaning(old: str, new: str, raw: bytes) -> object:

@@ -29,9 +29,11 @@ from patchmgr.engines.merge.languages import (
     tokens_of,
 )
 from patchmgr.engines.merge.region import Piece, Region
-from patchmgr.engines.merge.retired import brings_back
 from patchmgr.engines.structure.guards_flow import facts_of, newly_dead
+from patchmgr.engines.structure.guards_lines import growths
+from patchmgr.engines.structure.outdated_uses import outdated_uses
 from patchmgr.engines.structure.python_tree import compiles, parse_python
+from patchmgr.engines.structure.sides import Texts
 from patchmgr.engines.text.distinctive import bare, is_distinctive
 from patchmgr.formats import toml_text
 
@@ -258,6 +260,7 @@ def is_broken(text: str, sides: Sequence[str], path: str) -> bool:
     """
     language = language_of(path)
     contents = [_bytes(one) for one in (*sides, text)]
+    texts = Texts(*sides)
     faults = [is_so for is_so, family in _FAULTS.items() if family in ("", language.family)]
     return (
         any(is_so(text) and not any(map(is_so, sides)) for is_so in faults)
@@ -269,7 +272,7 @@ def is_broken(text: str, sides: Sequence[str], path: str) -> bool:
         or (path.endswith(".po") and not _messages(text) <= set().union(*map(_messages, sides)))
         or any(added_twice(path, contents))
         or _adds_a_line_twice(contents)
-        or brings_back(text, sides, language)
+        or any(outdated_uses(texts, text, growths(texts, text)))
         or (
             language is PYTHON
             and any(x.is_certain for x in new_faults(contents[3], *contents[1:3]))

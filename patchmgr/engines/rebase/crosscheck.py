@@ -7,13 +7,8 @@ everywhere.
 from __future__ import annotations
 
 import re
-from collections import Counter
-from collections.abc import Callable, Collection, Iterator, Sequence
-from functools import cache
-from itertools import islice
-from keyword import kwlist
+from collections.abc import Callable, Collection, Sequence
 
-from patchmgr.engines.audit.outline import words
 from patchmgr.engines.audit.places import merged_files, patch_of_texts
 from patchmgr.engines.audit.states import States, Told, decoded
 from patchmgr.engines.audit.syntax import new_fault
@@ -25,6 +20,7 @@ from patchmgr.engines.structure.guards_lines import (
     is_worth_a_look,
     outdated_lines,
 )
+from patchmgr.engines.structure.outdated_uses import outdated_uses
 from patchmgr.engines.structure.sides import Texts
 from patchmgr.model.audit import AuditFinding
 
@@ -94,7 +90,11 @@ def check_file(
 
 def _outdated(texts: Texts, merged: str, counted: Growths) -> tuple[str, ...]:
     """Return warnings about lines and uses in a form that the other side replaced everywhere."""
-    return (*outdated_lines(texts, counted), *outdated_uses(texts, merged, counted))
+    uses = (
+        f"`{line[:LONGEST_SHOWN]}` uses `{name}` as it was before {who} changed every use of it."
+        for line, name, who in outdated_uses(texts, merged, counted)
+    )
+    return (*outdated_lines(texts, counted), *uses)
 
 
 def _is_about(sentence: str, symbols: Collection[str]) -> bool:
@@ -111,92 +111,3 @@ def _finding(path: str, sentence: str, merged: str) -> AuditFinding:
     lines = [n for n, line in enumerate(said, 1) if line.strip() in (quoted, f"{quoted}:")]
     line = lines[0] if len(lines) == 1 else 0
     return AuditFinding("suspect", False, path, line, quoted, sentence)
-
-
-_NAME = r"[^\W\d]\w*(?:\.\w+)*"
-_ARGUMENT = re.compile(
-    r"#[^\n]*|'(?:\\.|[^'\\\n])*'|\"(?:\\.|[^\"\\\n])*\"|(?:None|True|False|nullptr)\b"
-    r"|\w+[ \t]*=(?!=)|\w+|\*+|[^\s\w]"
-)
-_PLAIN = frozenset({"None", "True", "False", "nullptr"})
-_KEYWORDS = frozenset({*kwlist, "case", "catch", "delete", "new", "sizeof", "switch", "throw"})
-_FEWEST = 2  # fewest uses in base, other than calls, that are evidence if all of them changed
-_LONGEST = 2000  # most tokens read of a call: an unbalanced bracket in a comment can hide its end
-
-Use = tuple[str, str]
-"""A dotted name, and what follows it: `.`, `[`, or the kinds of a call's arguments."""
-Counted = Callable[[str, str], Counter[Use]]
-"""A function that counts the uses of a name in a text."""
-
-
-def outdated_uses(texts: Texts, merged: str, counted: Growths) -> tuple[str, ...]:
-    """Return warnings about new uses of names in a form that the other side changed everywhere."""
-    # Of 662 merges that people left unchanged, none has such a use; of 107 that they corrected,
-    # five have one, such as nm-vllm f19ddfb1 (`ops.gptq_shuffle`).
-    told: list[str] = []
-    count = cache(lambda text, name: Counter(_uses(text, name)))
-    for who, other, gone, new in (
-        ("upstream", texts.upstream, counted.upstream, counted.fork),
-        ("the patch", texts.fork, counted.fork, counted.upstream),
-    ):
-        lost = {use for line, count in gone.items() if count < 0 for use in _uses(line)}
-        lines = [line for line, count in new.items() if count > 0]
-        first = {name.partition(".")[0] for name, _ in lost}
-        likely = (line for line in lines if not first.isdisjoint(words(line)))
-        fresh = [(use, line) for line in likely for use in _uses(line)]
-        again = lost.intersection(use for use, _ in fresh)
-        outdated = {u for u in again if _is_outdated(u, texts.base, other, merged, count)}
-        found = {use[0]: line for use, line in reversed(fresh) if use in outdated}
-        for name, line in sorted(found.items()):
-            shown = line.strip()[:LONGEST_SHOWN]
-            told.append(f"`{shown}` uses `{name}` as it was before {who} changed every use of it.")
-    return tuple(told)
-
-
-def _is_outdated(use: Use, base: str, other: str, merged: str, count: Counted) -> bool:
-    """Return whether the merge uses a name in a form that `other` no longer uses."""
-    name, how = use
-    if name not in other or (how in (".", "[") and f"{name}{how}" in other):
-        return False
-    now, was = count(other, name), count(base, name)
-    fewest = _FEWEST if how in (".", "[") else 1
-    if now[use] or was[use] < fewest or all(now[each] <= was[each] for each in now):
-        return False
-    return count(merged, name)[use] > 0
-
-
-def _uses(text: str, name: str = "") -> Iterator[Use]:
-    """Yield the uses of `name` in a text, or of every name if `name` is empty."""
-    # The search for a name is fast because its pattern begins with the name itself.
-    plain = re.escape(name)
-    pattern = rf"({plain})(?<![\w.]{plain})" if name else rf"(?<![\w.])({_NAME})"
-    for match in re.finditer(rf"{pattern}(?!\w)[ \t]*([.(\[]?)", text):
-        parts = match[1].split(".")
-        if match[1] in _KEYWORDS:
-            continue  # `else (1,)` is not a call
-        if not name:
-            yield from ((".".join(parts[:end]), ".") for end in range(1, len(parts)))
-        if match[2] == "(":
-            kinds = _kinds(text, match.end())
-            if kinds is not None:
-                yield match[1], kinds
-        elif match[2]:
-            yield match[1], match[2]
-
-
-def _kinds(text: str, start: int) -> str | None:
-    """Return the kinds of a call's arguments, or None if the end of the call is not found."""
-    kinds: list[str] = []
-    depth, is_first = 0, True
-    for match in islice(_ARGUMENT.finditer(text, start), _LONGEST):
-        token = match[0]
-        if token[0] == "#":
-            continue
-        if depth == 0 and token == ")":
-            return f"({', '.join(sorted(kinds))})"
-        if is_first and token != ",":
-            is_kind = token in _PLAIN or token[-1] == "=" or token[0] == "*"
-            kinds.append(token.replace(" ", "") if is_kind else "_")
-        is_first = depth == 0 and token == ","
-        depth += (token in ("(", "[", "{")) - (token in (")", "]", "}"))
-    return None

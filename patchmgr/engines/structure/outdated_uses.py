@@ -1,0 +1,122 @@
+"""Find the uses of names in a merge that are in a form which one side replaced everywhere."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator, Set
+from itertools import islice
+from keyword import kwlist
+from typing import TYPE_CHECKING
+
+from patchmgr.engines.audit.outline import words
+
+if TYPE_CHECKING:
+    from patchmgr.engines.structure.guards_lines import Growths
+    from patchmgr.engines.structure.sides import Texts
+
+_STRING = r"\"(?:\\.|[^\"\\])*\"|'(?:\\.|[^'\\])*'"
+_COMMENT = re.compile(rf"({_STRING})|(?://|/\*|#(?!(?:define|elif|if|ifn?def|include|undef)\b)).*")
+_TOKEN = re.compile(rf"{_STRING}|->|::|\?\.|\w+|\S")
+_NAME = re.compile(r"[^\W\d]\w+")
+_NO_NAMES = frozenset(
+    {*kwlist, "NULL", "case", "catch", "delete", "false", "new", "null", "nullptr"}
+    | {"self", "sizeof", "switch", "this", "throw", "true"}
+)
+_CALL = re.compile(r"(\.|->|::|\?\.)?[ \t]*(?<!\w)([^\W\d]\w*)[ \t]*\(")
+_MEMBER = frozenset({".", "->", "::", "?."})
+_ARGUMENT = re.compile(
+    r"#[^\n]*|'(?:\\.|[^'\\\n])*'|\"(?:\\.|[^\"\\\n])*\"|(?:None|True|False|nullptr)\b"
+    r"|\w+[ \t]*=(?!=)|\w+|\*+|[^\s\w]"
+)
+_PLAIN = frozenset({"None", "True", "False", "nullptr"})
+_FEWEST = 3  # uses in base that are evidence if all of them changed
+_FEWEST_PAIRS = 4  # the same for a name beside another sign, such as a comma
+_LONGEST = 2000  # most tokens read of a call: an unbalanced bracket in a comment can hide its end
+
+_Use = tuple[str, str, str]
+"""What is before a name, the name, and what is after it, or the kinds of its call's arguments."""
+
+
+def outdated_uses(texts: Texts, merged: str, counted: Growths) -> Iterator[tuple[str, str, str]]:
+    """Yield (line, name, side) for each name with a use in the merge that the side replaced.
+
+    The side has no such use left, and the other side added the line, or changed it. A use is the
+    name itself, or the name with what is before it, with what is after it, or with its arguments.
+    """
+    # Of 2,056 files in 17 projects that git merged, people corrected 27: 4 of them have such a use,
+    # and 9 of the others (in some of these, people missed it). Of 84 wrong structural merges, 13
+    # have one, and 9 of 1,282 right ones.
+    for who, side, gone in (
+        ("upstream", texts.upstream, counted.upstream),
+        ("the patch", texts.fork, counted.fork),
+    ):
+        lost = Counter(use for x, n in gone.items() if n < 0 for use in [*_uses(x)] * -n)
+        likely = {use for use, n in lost.items() if n >= _fewest(use)}
+        new = (x for x, n in sorted(counted.merged.items()) if n > max(0, gone.get(x, 0)))
+        again = [(use, line) for line in new for use in _uses(line) if use in likely]
+        kept = _kept({name for (_, name, _), _ in again}, texts.base, side) if again else ()
+        found: dict[str, str] = {}
+        for use, line in again:
+            if use not in kept:
+                found.setdefault(use[1], line)
+        yield from ((line.strip(), name, who) for name, line in sorted(found.items()))
+
+
+def _fewest(use: _Use) -> int:
+    before, _, after = use
+    if after.startswith("(") and after != "(":
+        return 1  # the same arguments are no accident
+    is_form = (not before or before in _MEMBER) and after in ("", "(")
+    return _FEWEST if is_form else _FEWEST_PAIRS
+
+
+def _kept(names: set[str], base: str, side: str) -> set[_Use]:
+    """Return the uses of names that a side still has, and calls that it does not make otherwise."""
+    with_names = (line for line in side.split("\n") if not names.isdisjoint(words(line)))
+    kept = {use for line in with_names for use in _uses(line, has_comments=True)}
+    was, now = (Counter(_calls(text, names)) for text in (base, side))
+    otherwise = {name for call, n in now.items() if n > was[call] for _, name, _ in [call]}
+    return kept | now.keys() | {call for call in was if call[1] not in otherwise}
+
+
+def _uses(line: str, *, has_comments: bool = False) -> Iterator[_Use]:
+    """Yield the uses of each name in a line, without comments unless `has_comments`."""
+    text = line if has_comments else _COMMENT.sub(r"\1", line)
+    tokens = ["", *_TOKEN.findall(text), ""]
+    for before, name, after in zip(tokens, tokens[1:], tokens[2:], strict=False):
+        if _NAME.fullmatch(name) and name not in _NO_NAMES:
+            yield "", name, ""
+            if before and not _NAME.fullmatch(before):
+                yield before, name, ""
+            if after and not _NAME.fullmatch(after):
+                yield "", name, after
+    yield from _calls(text)
+
+
+def _calls(text: str, names: Set[str] | None = None) -> Iterator[_Use]:
+    """Yield the calls of the given names in a text, or all, with the kinds of their arguments."""
+    for match in _CALL.finditer(text):
+        before, name = match.groups()
+        if name not in _NO_NAMES and (names is None or name in names):
+            kinds = _kinds(text, match.end())
+            if kinds is not None:
+                yield before or "", name, kinds
+
+
+def _kinds(text: str, start: int) -> str | None:
+    """Return the kinds of a call's arguments, or None if the end of the call is not found."""
+    kinds: list[str] = []
+    depth, is_first = 0, True
+    for match in islice(_ARGUMENT.finditer(text, start), _LONGEST):
+        token = match[0]
+        if token[0] == "#":
+            continue
+        if depth == 0 and token == ")":
+            return f"({', '.join(sorted(kinds))})"
+        if is_first and token != ",":
+            is_kind = token in _PLAIN or token[-1] == "=" or token[0] == "*"
+            kinds.append(token.replace(" ", "") if is_kind else "_")
+        is_first = depth == 0 and token == ","
+        depth += (token in ("(", "[", "{")) - (token in (")", "]", "}"))
+    return None
