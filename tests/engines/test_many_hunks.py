@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 
 import pytest
 
-from patchmgr.engines.absorption.proposal import Comparison, find_resemblance
+from patchmgr.engines.absorption.proposal import Comparison
 from patchmgr.engines.absorption.weave import Weave
 from patchmgr.engines.audit.outline import altered
 from patchmgr.engines.ledger.balance import balance
@@ -59,7 +59,7 @@ def _upstream(old: str) -> str:
 def _likeness(old: str, new: str, raw: bytes) -> object:
     hunks = parse_patch(raw, name="p").files[0].hunks
     comparison = Comparison("f", old.encode(), _upstream(old).encode())
-    return [find_resemblance(comparison, hunk, hunk.old_start - 1, is_clean=True) for hunk in hunks]
+    return [comparison.find_resemblance(hunk, hunk.old_start - 1, is_clean=True) for hunk in hunks]
 
 
 def _uses(old: str, new: str, raw: bytes) -> object:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from bisect import bisect_left, bisect_right
 from collections import Counter
 from collections.abc import Iterable, Sequence, Set
-from functools import cached_property, lru_cache
+from functools import cache, cached_property, lru_cache
 from math import fsum, log2
 from operator import itemgetter
 
@@ -65,8 +65,7 @@ def _put(old: tuple[bytes, ...], new: tuple[bytes, ...], spoken: str) -> tuple[B
     """Return each word of the new lines that is not in the old ones, with its line number."""
 
     def words_in(line: bytes) -> list[str]:
-        is_told = len(line) <= LONGEST_LINE and not is_import(line)
-        return words_of(line, spoken) if is_told else []
+        return words_of(line, spoken) if len(line) <= LONGEST_LINE and not is_import(line) else []
 
     words = [(n, word) for n, line in enumerate(new) for word in words_in(line)]
     before = [word for line in old for word in words_in(line)]
@@ -86,7 +85,8 @@ class Comparison:
         self.base, self.ours = split_lines(base), split_lines(ours)
         self._contents = base, ours
         self._symbols = SymbolIndex(path, base), SymbolIndex(path, ours)
-        self._names_in = dict[Block, Set[str | None]]()  # all hunks ask for the same blocks
+        _, new = self._symbols  # all hunks ask for the same blocks
+        self._symbols_in = cache(lambda b: {new.at(n + 1) for n in range(b.new_start, b.new_end)})
 
     @cached_property
     def blocks(self) -> tuple[Block, ...]:
@@ -119,12 +119,6 @@ class Comparison:
         """The words that upstream added anywhere in the file."""
         return {word for _, word in self.brought(self.blocks)}
 
-    def _symbols_in(self, block: Block) -> Set[str | None]:
-        if block not in self._names_in:
-            lines = range(block.new_start, block.new_end)
-            self._names_in[block] = {self._symbols[1].at(n + 1) for n in lines}
-        return self._names_in[block]
-
     @cached_property
     def _names(self) -> Counter[bytes]:
         return Counter(self._contents[0].translate(BLANKED).split())
@@ -144,79 +138,68 @@ class Comparison:
 
     def brought_to(self, runs: Sequence[Run], blocks: Iterable[Block]) -> list[Block]:
         """Return upstream's changed ranges that are in the same symbols as the given changes."""
-
-        def symbol_of(run: Run) -> str | None:
-            lines = range(run.start + (not run.removed), run.end + 2)
-            return next(filter(None, (self._symbols[0].at(max(1, n)) for n in lines)), None)
+        symbols = dict[Run, str | None]()
+        for run in runs:
+            around = range(run.start + (not run.removed), run.end + 2)
+            told = (self._symbols[0].at(max(1, n)) for n in around)
+            symbols[run] = next(filter(None, told), None)
 
         def is_near(run: Run, block: Block) -> bool:
             there, symbol = self._symbols_in(block), symbols[run]
             is_told = symbol is not None and there != {None}
             return symbol in there if is_told else run.gap(block) <= NEAR
 
-        symbols = {run: symbol_of(run) for run in runs}
         return [block for block in blocks if any(is_near(run, block) for run in runs)]
 
-    def called(self, there: Sequence[Brought]) -> list[Brought]:
-        """Return the words in those new upstream functions whose names are words in `there`."""
-        base, ours = self._symbols
-        said = {word for _, word in there}
-        new = {s for s in ours.names - base.names if leaf_of(s) in said}
-        return [b for b in self.brought(self.blocks) if ours.at(b[0] + 1) in new] if new else []
+    def find_resemblance(self, hunk: Hunk, position: int, *, is_clean: bool) -> Resemblance | None:
+        """Return the upstream lines that seem to do what a hunk does, or None if there are none."""
+        runs = [run for run in runs_of(hunk, position) if run.says_something]
+        changed = (self.near(runs) if is_clean else self.blocks) if runs else ()
+        if not changed:
+            return None
+        wanted, least = self.wanted(runs), LIKE_IN_CLEAN if is_clean else LIKE_IN_CONFLICT
+        is_short = wanted.total < FEWEST_WEIGHT
+        if is_short and is_clean:
+            return None
+        fewest = 1 if is_short else least - 0.01  # a confidence is rounded
+        there = {word for _, word in self.brought(changed)} if is_clean else self.words
+        # Few hunks pass this test. Finding the symbols takes 10 ms for a file of 2,000 lines.
+        if wanted.weight(filter(there.__contains__, wanted.words)) < fewest * wanted.total:
+            return None
+        lines = self.brought(self.brought_to(runs, changed))
+        if is_short:  # a new function that upstream calls here may do it (stale-hash at 0.24.0)
+            (base, ours), said = self._symbols, {word for _, word in lines}
+            new = {symbol for symbol in ours.names - base.names if leaf_of(symbol) in said}
+            lines = [b for b in self.brought(self.blocks) if new and ours.at(b[0] + 1) in new]
+            is_missing = Counter(wanted.words) - Counter(word for _, word in lines)
+            wanted = self.wanted([Run(position, (), hunk.new())])
+            if is_missing or wanted.total < FEWEST_WEIGHT:
+                return None
+        return self._passage(hunk, wanted, lines, min(changed, key=runs[0].gap).new_start, least)
 
-    def passage(
-        self, hunk: Hunk, wanted: Wanted, there: Sequence[Brought], near: int
+    def _passage(
+        self, hunk: Hunk, wanted: Wanted, there: Sequence[Brought], near: int, least: float
     ) -> Resemblance | None:
         """Return the short range of upstream's lines with the most words of a hunk, or None."""
         there = [one for one in there if one[1] in wanted.weights]
-        if not there:
-            return None
-        starts = (n for n, (line, _) in enumerate(there) if not n or there[n - 1][0] < line)
-        ends = ((n, (there[n][0] + wanted.lines + NEAR, "")) for n in starts)
+        size = wanted.lines + NEAR
 
-        def fit(window: Sequence[Brought]) -> tuple[float, int, list[int]]:
+        def fit(first: int) -> tuple[float, int, list[int]]:
+            window = there[bisect_left(there, (first, "")) : bisect_left(there, (first + size, ""))]
             pairs = matched_lines(wanted.words, [word for _, word in window])
             share = wanted.weight(wanted.words[at] for at, _ in pairs) / wanted.total
-            return share, -abs(window[0][0] - near), [window[at][0] for _, at in pairs]
+            return share, -abs(first - near), [window[at][0] for _, at in pairs]
 
-        fits = (fit(there[n : bisect_left(there, end)]) for n, end in ends)
-        share, _, lines = max(fits, key=itemgetter(0, 1))
-        if not lines:  # too many words occur more than once
+        fits = map(fit, dict.fromkeys(line for line, _ in there))
+        share, _, lines = max(fits, key=itemgetter(0, 1), default=(0, 0, ()))
+        confidence = round(min(share, 0.99), 2)
+        if not lines or confidence < least:  # without lines, too many words occur more than once
             return None
         start = lines[0]
         while start and self.ours[start - 1].rstrip().endswith((b"(", b"[")):
             start -= 1
         upstream = b"".join(self.ours[start : lines[-1] + 1])
-        return Resemblance(round(min(share, 0.99), 2), start + 1, upstream, hunk.added_text())
-
-
-def find_resemblance(
-    comparison: Comparison, hunk: Hunk, position: int, *, is_clean: bool
-) -> Resemblance | None:
-    """Return the upstream lines that seem to do what a hunk does, or None if there are none."""
-    runs = [run for run in runs_of(hunk, position) if run.says_something]
-    changed = (comparison.near(runs) if is_clean else comparison.blocks) if runs else ()
-    if not changed:
-        return None
-    wanted, least = comparison.wanted(runs), LIKE_IN_CLEAN if is_clean else LIKE_IN_CONFLICT
-    is_short = wanted.total < FEWEST_WEIGHT
-    if is_short and is_clean:
-        return None
-    fewest = 1 if is_short else least - 0.01  # a confidence is rounded
-    there = {word for _, word in comparison.brought(changed)} if is_clean else comparison.words
-    # Few hunks pass this test. Finding the symbols takes 10 ms for a file of 2,000 lines.
-    is_there = wanted.weight(filter(there.__contains__, wanted.words)) >= fewest * wanted.total
-    if not is_there:
-        return None
-    lines = comparison.brought(comparison.brought_to(runs, changed))
-    if is_short:  # a function may do now what the hunk adds (stale-hash at 0.24.0)
-        lines = comparison.called(lines)
-        is_missing = Counter(wanted.words) - Counter(word for _, word in lines)
-        wanted = comparison.wanted([Run(position, (), hunk.new())])
-        if is_missing or wanted.total < FEWEST_WEIGHT:
-            return None
-    found = comparison.passage(hunk, wanted, lines, min(changed, key=runs[0].gap).new_start)
-    return found if found is not None and found.confidence >= least else None
+        return Resemblance(confidence, start + 1, upstream, hunk.added_text())
 
 
 REASON = "upstream seems to have this in a different form"
@@ -245,7 +228,7 @@ def with_proposals(
         verdict, how = merged.answers[n]
         is_clean, there = verdict is not Verdict.CONFLICT, None
         if verdict is not Verdict.ABSORBED and how in (None, How.TEXT, How.MOVED):
-            there = find_resemblance(comparison, hunk, position, is_clean=is_clean)
+            there = comparison.find_resemblance(hunk, position, is_clean=is_clean)
         if there is not None:
             found.append(Proposal(n, is_clean, there))
         if there is not None and is_clean:

@@ -15,7 +15,7 @@ from itertools import chain, groupby
 from msgspec import Struct
 from msgspec.structs import replace
 
-from patchmgr.engines.absorption.proposal import Comparison, Proposal, find_resemblance
+from patchmgr.engines.absorption.proposal import Comparison, Proposal
 from patchmgr.engines.absorption.verdict import Event
 from patchmgr.engines.cause.pulls import merged_pull, pull_number
 from patchmgr.engines.moved.files import versions_of
@@ -347,7 +347,7 @@ def _is_alike(file: FileHistory, one: Proposal) -> Claim:
 def _resemblance(
     file: FileHistory, number: int, ours: bytes, *, is_clean: bool
 ) -> Resemblance | None:
-    return find_resemblance(file.compared(ours), *file.hunk(number), is_clean=is_clean)
+    return file.compared(ours).find_resemblance(*file.hunk(number), is_clean=is_clean)
 
 
 def _joined_likely(found: Sequence[Likely]) -> tuple[Likely, ...]:

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import pytest
 
-from patchmgr.engines.absorption.proposal import Comparison, find_resemblance
+from patchmgr.engines.absorption.proposal import Comparison
 from patchmgr.engines.languages.symbols import SymbolIndex
 from patchmgr.model.outcome import Resemblance
 from tests.engines.series import hunks_between
@@ -39,7 +39,7 @@ def likeness(
 ) -> Resemblance | None:
     (hunk,) = hunks_between(base, theirs)
     comparison = Comparison(form.path, base, ours)
-    return find_resemblance(comparison, hunk, hunk.old_start - 1, is_clean=is_clean)
+    return comparison.find_resemblance(hunk, hunk.old_start - 1, is_clean=is_clean)
 
 
 def passage(found: Resemblance | None) -> str:
