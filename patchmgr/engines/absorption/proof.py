@@ -23,7 +23,7 @@ from patchmgr.engines.languages.words import indentation, is_import
 from patchmgr.engines.rebase.ladder import CONFLICT, DECIDED, SAME_LINES, Collided, Merged, Sides
 from patchmgr.engines.series.placement import PatchedFile, split_lines
 from patchmgr.engines.text.differences import Alignment, Block, Run, aligned, matched_lines, runs_of
-from patchmgr.engines.text.distinctive import bare, normal_lines
+from patchmgr.engines.text.distinctive import bare
 from patchmgr.formats.late_patterns import late_pattern
 from patchmgr.model.outcome import Verdict
 from patchmgr.model.ports import Blobs, TextMerge
@@ -56,8 +56,7 @@ class Text:
 
     def __init__(self, content: bytes) -> None:
         self.content, self.lines = content, split_lines(content)
-        keys = normal_lines(content)[: len(self.lines)]
-        self.keys = [key if _WORD.search(key) else b"" for key in keys]
+        self.keys = [*map(key_of, self.lines)]
         self.counts = Counter(filter(None, self.keys))
 
     @cached_property
@@ -151,9 +150,8 @@ def rewritten_deletion(drop: Drop) -> str | None:
         counts = [(drop.base.counts[key], drop.there.counts[key]) for key in map(bare, lines)]
         is_moved = all(old <= new for old, new in counts) and any(old == 1 for old, _ in counts)
         if len(left) > MOST_LEFT * len(lines) or is_moved:
-            rewritten = sorted(set(left).difference(lines))
-            did = "rewrote" if rewritten else "still has"
-            shown = _shown(min(rewritten or lines))
+            rewritten = set(left).difference(lines)
+            did, shown = "rewrote" if rewritten else "still has", _shown(min(rewritten or lines))
             return f"upstream {did} the lines that the patch deletes: {shown}"
     return None
 
@@ -163,23 +161,20 @@ def other_place(drop: Drop) -> str | None:
     keys, base, there = drop.mine.keys, drop.base.counts, drop.there.counts
     added = [line for _, lines in drop.runs for line in lines if keys[line]]
     for line in added[:1] if drop.is_there else added:
-        place, said = drop.alignment.place(line), None
+        text, place, said = drop.mine.lines[line], drop.alignment.place(line), None
         if place is not None:
             said = _difference(drop, line, place)
         elif not drop.is_there and there[keys[line]] > base[keys[line]]:
             said = None if _is_unordered(drop, line) else "in another order"
-        elif not drop.is_there and not there[keys[line]] and not _is_among_more(drop, line):
-            return f"upstream lacks {_shown(drop.mine.lines[line])}"
+        elif not drop.is_there and not there[keys[line]] and not is_import(text):
+            # Upstream may have all its words, and more, at the same position.
+            _, beside = drop.alignment.around(range(line, line + 1))
+            ours = b"".join(drop.there.lines[n] for n in beside)
+            if not is_among(PIECE.findall(text), PIECE.findall(ours)):
+                return f"upstream lacks {_shown(text)}"
         if said is not None:
-            return f"upstream has {_shown(drop.mine.lines[line])} {said}"
+            return f"upstream has {_shown(text)} {said}"
     return None
-
-
-def _is_among_more(drop: Drop, line: int) -> bool:
-    """Return whether upstream has all words of a line at its position, or imports them anywhere."""
-    _, there = drop.alignment.around(range(line, line + 1))
-    text, ours = drop.mine.lines[line], b"".join(drop.there.lines[n] for n in there)
-    return is_import(text) or is_among(PIECE.findall(text), PIECE.findall(ours))
 
 
 def _difference(drop: Drop, line: int, place: int) -> str | None:
@@ -188,10 +183,8 @@ def _difference(drop: Drop, line: int, place: int) -> str | None:
         return None if drop.is_same_block(line, place) else "in another block"
     texts = drop.mine.lines[line], drop.there.lines[place]
     quoted = drop.mine.quoted.get(line), drop.there.quoted.get(place)
-    is_literal = quoted[0] not in (None, b"*/")
-    if PIECE.findall(texts[0]) != PIECE.findall(texts[1]) or (
-        is_literal and texts[0].rstrip() != texts[1].rstrip()
-    ):
+    pieces, is_literal = [*map(PIECE.findall, texts)], quoted[0] not in (None, b"*/")
+    if pieces[0] != pieces[1] or (is_literal and texts[0].rstrip() != texts[1].rstrip()):
         return "with different white space, which matters here"
     mine, there = drop.alignment.around(range(line, line))
     own = [drop.mine.lines[n] for n in mine], [drop.there.lines[n] for n in there]
@@ -199,7 +192,7 @@ def _difference(drop: Drop, line: int, place: int) -> str | None:
     is_further = not _CLOSES.match(texts[0]) and any(map(lt, *begun))
     if is_further or (quoted[1] and not quoted[0]) or not drop.is_same_block(line, place):
         return "in another block"
-    sizes = [sum(1 for text in lines if key_of(text)) for lines in own]
+    sizes = [sum(map(bool, map(key_of, lines))) for lines in own]
     around = next(drop.mine.around(line), b"")
     is_list = around.startswith((b"enum", b"typedef"))
     is_numbered = is_list or around.count(b"(") > around.count(b")")
@@ -232,9 +225,8 @@ def untouched(drop: Drop) -> str | None:
     added = [line for _, lines in drop.runs for line in lines]
     # If a new function ends like the one before it, the old text is still there (T-fi-3051).
     is_told = drop.file.base.count(old) == 1 and old not in drop.file.theirs
-    if not added or not is_told or old not in drop.upstream or new in drop.upstream:
-        return None
-    if all(_is_unordered(drop, line) for line in added):
+    is_kept = is_told and old in drop.upstream and new not in drop.upstream
+    if not is_kept or all(_is_unordered(drop, line) for line in added):
         return None
     return f"upstream has {_shown(drop.mine.lines[added[0]])} in another place"
 
@@ -263,19 +255,21 @@ def checked(
     texts = sides.texts(blobs) if is_asked and sides.ours != sides.theirs else None
     if texts is None:
         return merged
-    base, ours, theirs = texts
-    file = PatchedFile(sides.path, base, theirs, sides.hunks, sides.positions)
+    file = PatchedFile(sides.path, texts[0], texts[2], sides.hunks, sides.positions)
     answers, whys, spots = list(merged.answers), list[str](), list[Block]()
     for number, (hunk, answer) in enumerate(zip(sides.hunks, merged.answers, strict=False)):
         is_dropped = answer[0] is Verdict.ABSORBED and answer != DECIDED
         if not is_dropped and (answer != CONFLICT or hunk.added()):
             continue
-        drop = Drop(file, ours, number)
+        drop = Drop(file, texts[1], number)
         why = why_needed(drop) if is_dropped else rewritten_deletion(drop)
         if why is not None:
             answers[number] = CONFLICT
             whys.append(why)
-            spots += [_block(drop)] if is_dropped else []
+            (first, start), (last, end) = drop.runs[0], drop.runs[-1]
+            _, there = drop.alignment.around(range(start.start, end.stop))
+            block = Block(first.start, last.end, there.start, there.stop)
+            spots += [block] if is_dropped else []
     if not whys:
         return merged
     if isinstance(merged, Collided) and merged.reason != SAME_LINES:
@@ -284,10 +278,3 @@ def checked(
     if isinstance(merged, Collided) and (not spots or merged.marked is None):
         return replace(merged, reason=reason, answers=tuple(answers))
     return Collided(reason, marked_spots(texts, spots, text), tuple(answers))
-
-
-def _block(drop: Drop) -> Block:
-    """Return the lines of base that a hunk changes, and upstream's lines at the same position."""
-    (first, start), (last, end) = drop.runs[0], drop.runs[-1]
-    _, there = drop.alignment.around(range(start.start, end.stop))
-    return Block(first.start, last.end, there.start, there.stop)

@@ -38,6 +38,5 @@ class Absorption(Struct, frozen=True):
     def without_undoing(self, carried: Collection[str]) -> Absorption:
         """Return this absorption without the hunks that undo changes of the given patches."""
         held = {hunk for hunk, names in self.undoes.items() if not names.isdisjoint(carried)}
-        if held.isdisjoint(self.hunks):
-            return self
-        return replace(self, hunks=self.hunks - held, is_whole=False)
+        left = self.hunks - held
+        return replace(self, hunks=left, is_whole=self.is_whole and left == self.hunks)
