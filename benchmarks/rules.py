@@ -57,7 +57,7 @@ GROUPS = ("target is the squash", "later targets", "pinned", "stack", "multi", "
           "elsewhere", "false: never landed", "false: reverted", "false: undo",
           "false: partly absorbed")  # fmt: skip
 _NOBODY = Author("case", "case@localhost", "0 +0000")
-_last_landing, _fates = landing._last_landing, weave._fates
+_last_landing, _fates = landing._last_landing, weave.Weave._fates
 
 
 class Rule(Struct, frozen=True):
@@ -82,10 +82,15 @@ def _proof(name: str, reason: str) -> Rule:
 NEWS = Rule(
     "news",
     "where upstream wrote nothing, it has not taken a hunk in other words",
-    weave,
+    weave.Weave,
     "_fates",
-    lambda of, run, paired, state, absent, *, is_rewritten: _fates(
-        of, run, paired, state, weave.Fate.TAKEN, is_rewritten=True
+    lambda of, run, paired, state, absent, gone: _fates(
+        of,
+        run,
+        paired,
+        state,
+        weave.Fate.TAKEN,
+        weave.Fate.TAKEN if all(one.node.is_base for one in run) else weave.Fate.FOUND,
     ),
 )
 RULES = (
@@ -233,7 +238,7 @@ class Judge:
             for number, one in enumerate(self._folded)
         ]
         tools = Tools(self._scratch, lambda path, content, line: None, _NOBODY, text=self._text,
-                      asks=True, elsewhere=self._elsewhere)  # fmt: skip
+                      asks=True, elsewhere=self._elsewhere.gaining)  # fmt: skip
         judged, _ = rebase_series(
             items,
             UpstreamRange(self._base, self._onto, self._homes, self._arrivals),

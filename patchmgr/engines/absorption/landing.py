@@ -372,8 +372,8 @@ def _wordings(series: Series, hunk: HunkId, landed: int) -> Iterator[Wording]:
     weave, seen = series.weave(path), series.effect_at(path, landed)
     lines = split_lines(series.text(series.version(path, landed)) or b"")
     lacks = (Fate.OPEN, Fate.TAKEN)
-    for run, place in seen.places.items():
-        here = [c for c in run.changes if c.by == hunk and seen.fates[c] in lacks]
+    for run, place in seen.places:
+        here = [c for c in run if c.by == hunk and seen.fates[c] in lacks]
         ours = (line for line in lines[place.start : place.stop] if bare(line) not in weave.words)
         if here:
             new = b"".join(change.node.text for change in here if change.adds)

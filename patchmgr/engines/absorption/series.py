@@ -10,17 +10,7 @@ from itertools import pairwise
 from msgspec import Struct
 
 from patchmgr.engines.absorption.thresholds import MOST
-from patchmgr.engines.absorption.weave import (
-    CARRIED,
-    Count,
-    Effect,
-    Fate,
-    HunkId,
-    Line,
-    Weave,
-    count_of,
-    effect,
-)
+from patchmgr.engines.absorption.weave import CARRIED, Count, Effect, Fate, HunkId, Line, Weave
 from patchmgr.engines.moved.files import versions_of
 from patchmgr.engines.series.fold import FileStep, left_path
 from patchmgr.engines.series.placement import PatchedFile
@@ -95,8 +85,8 @@ class Series:
         # For each state of a file, the last patch that leaves the file in that state.
         self._states = {(s.change.path, s.theirs): by[0] for by, (s, _) in self.steps.items()}
         self._effect = cache(
-            lambda path, entry: effect(
-                self.weave(path), self.text(entry), known=self._states.get((path, entry))
+            lambda path, entry: self.weave(path).effect(
+                self.text(entry), known=self._states.get((path, entry))
             )
         )
         self.wanted = cache(self._wanted)
@@ -191,7 +181,7 @@ class Series:
 
     def count(self, hunk: HunkId, number: int) -> Count:
         """Count the lines of a hunk by their fate after an upstream commit."""
-        return count_of(self.lines(hunk, number))
+        return Count.of(self.lines(hunk, number))
 
     def lacks_header(self, hunk: HunkId, number: int) -> bool:
         """Return whether upstream, after a commit, lacks the mode or rename that a patch makes."""
@@ -224,7 +214,7 @@ class Series:
         return Fate.REPLACED if is_same and step.theirs in seen else Fate.TAKEN
 
     def _count_patch(self, patch: int, number: int) -> Count:
-        return count_of(line for hunk in self.hunks[patch] for line in self.lines(hunk, number))
+        return Count.of(line for hunk in self.hunks[patch] for line in self.lines(hunk, number))
 
     def _lines_of(self, hunk: HunkId, number: int) -> Sequence[Line]:
         """Return whether each distinctive line of a hunk is added, and its fate after a commit.

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from patchmgr.engines.absorption.weave import Change, Count, Fate, Weave, count_of, effect
+from patchmgr.engines.absorption.weave import Change, Count, Fate, Weave
 from patchmgr.engines.series.placement import Applied, apply_hunks
 from patchmgr.model.patch import Hunk
 from tests.engines.series import difference
@@ -102,8 +102,8 @@ def swapped(lines: list[str], old: str, *new: str) -> list[str]:
     },
 )  # fmt: skip
 def test_fates_of_lines(states: list[list[str]], upstream: list[str], counts: list[Count]) -> None:
-    found = effect(woven(states), content(upstream)).lines
-    assert [count_of(found[patch, 0]) for patch in range(len(counts))] == counts
+    found = woven(states).effect(content(upstream)).lines
+    assert [Count.of(found[patch, 0]) for patch in range(len(counts))] == counts
 
 
 @table(("is_made", "fate"), [(True, Count(open=6)), (False, Count(taken=1))])
@@ -111,7 +111,7 @@ def test_a_file_that_is_gone_was_never_made_or_was_taken_away(is_made: bool, fat
     states = [[], ADDED] if is_made else [AROUND, ADDED]
     weave = woven(states)
     weave.is_made = is_made
-    assert count_of(effect(weave, None).lines[0, 0]) == fate
+    assert Count.of(weave.effect(None).lines[0, 0]) == fate
 
 
 WHEELS = ("wheel_0", "wheel_1", "wheel_2")
@@ -133,7 +133,7 @@ def test_lines_that_upstream_still_has_have_not_landed(
     changes = [(0, other, mine), (10, block, new), (11 + len(block), (), made)]
     weave = Weave(content([*other, "stay", *block, after, "end"]))
     weave.apply(0, 0, [replaced(*change) for change in changes], [at for at, _, _ in changes])
-    fates = effect(weave, content([*mine, "stay", *block, after, "end"])).fates
+    fates = weave.effect(content([*mine, "stay", *block, after, "end"])).fates
     removed = [change for change in fates if not change.adds and fates[change] is Fate.FOUND]
     assert {*other, *WHEELS}.intersection(text_of(one) for one in removed) == {*other}
 
