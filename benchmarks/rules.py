@@ -224,7 +224,7 @@ class Judge:
     def _search(self) -> Series:
         steps = self._way.steps(self._paths)
         way = Way(self._start, self._end, self._homes, steps, self._width)
-        return Series(self._folded, way, self._scratch, elsewhere=self._elsewhere.gaining)
+        return Series(self._folded, way, self._scratch, elsewhere=self._elsewhere)
 
     def judge(
         self, found: Mapping[int, Absorption], *, is_explained: bool = False
@@ -238,7 +238,7 @@ class Judge:
             for number, one in enumerate(self._folded)
         ]
         tools = Tools(self._scratch, lambda path, content, line: None, _NOBODY, text=self._text,
-                      asks=True, elsewhere=self._elsewhere.gaining)  # fmt: skip
+                      asks=True, elsewhere=self._elsewhere)  # fmt: skip
         judged, _ = rebase_series(
             items,
             UpstreamRange(self._base, self._onto, self._homes, self._arrivals),

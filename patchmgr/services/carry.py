@@ -122,7 +122,7 @@ def with_absorbed(
     def find() -> dict[int, Absorption]:
         if is_long:
             on_search()
-        series = Series(search.folded, way, scratch, elsewhere=elsewhere.gaining)
+        series = Series(search.folded, way, scratch, elsewhere=elsewhere)
         later = ([*each.values()][1:] for each in series.versions.values())
         versions = (entry for each in later for entry in each)
         scratch.read_ahead([e.blob for e in versions if e is not None and e.mode in FILE_MODES])

@@ -60,7 +60,7 @@ def test_what_was_found_without_some_files_is_not_kept(
     blobs: Any = SimpleNamespace(read=lambda _: b"", read_ahead=lambda _: None)
 
     def find(series: Series) -> dict[int, Absorption]:
-        assert not series.elsewhere("a.py", frozenset(), frozenset())
+        assert not series.elsewhere.gaining("a.py", frozenset(), frozenset())
         return {}
 
     monkeypatch.setattr(carry, "find_absorbed", find)

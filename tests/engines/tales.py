@@ -110,7 +110,7 @@ class Tale(Struct, frozen=True):
         told = self.told()
         way = Way(told.start, told.target, told.homes, told.steps)
         files = ChangedFiles(lambda language: (self._others(told), True), told.blobs)
-        return Series(told.folded, way, told.blobs, elsewhere=files.gaining)
+        return Series(told.folded, way, told.blobs, elsewhere=files)
 
 
 class _Told(Struct, frozen=True):

@@ -15,15 +15,9 @@ from msgspec.structs import replace
 
 from patchmgr.engines.absorption.proof import Drop, why_needed
 from patchmgr.engines.absorption.series import BASE, Series
-from patchmgr.engines.absorption.thresholds import (
-    FEWEST_CAME,
-    FEWEST_LINES,
-    FEWEST_REVERSED,
-    MOST,
-    MOST_OPEN,
-)
+from patchmgr.engines.absorption.thresholds import FEWEST_LINES, FEWEST_REVERSED, MOST, MOST_OPEN
 from patchmgr.engines.absorption.verdict import Absorption, Event
-from patchmgr.engines.absorption.weave import Fate, HunkId, Line
+from patchmgr.engines.absorption.weave import Count, Fate, HunkId, Line
 from patchmgr.engines.cause.pulls import pull_number
 from patchmgr.engines.languages.file_types import language
 from patchmgr.engines.languages.words import all_words
@@ -66,15 +60,13 @@ def at_step(series: Series, hunk: HunkId, landed: int, number: int) -> Sequence[
 
 def _is_reverse(series: Series, landed: int, number: int) -> bool:
     """Return whether commit `number` undoes what commit `landed` did, and does little else."""
-    did = series.news(landed)
-    undid = {(path, not adds, line) for path, adds, line in series.news(number)}
-    undone = did & undid
+    did, later = series.news(landed), series.news(number)
+    undone = did & {(path, not adds, line) for path, adds, line in later}
     # What only removes added lines may clean up, unless it removes all of them (T-fi-3051).
     fewest = 1 if all(adds for _, adds, _ in undone) else FEWEST_REVERSED
-    if len(undone) < fewest * max(len(did), len(undid)):
-        return False
-    width, most = (series.way.width(series.way.steps[n]) for n in (number, landed))
-    return MOST * width <= most
+    is_most = len(undone) >= fewest * max(len(did), len(later))
+    steps, width = series.way.steps, series.way.width
+    return is_most and MOST * width(steps[number]) <= width(steps[landed])
 
 
 def event_of(lines: Sequence[Line]) -> Event:
@@ -87,12 +79,12 @@ def event_of(lines: Sequence[Line]) -> Event:
 
 def restored(series: Series, patch: int, landed: int) -> set[HunkId]:
     """Return those hunks of a landed patch that upstream has since undone."""
-    lines = {hunk: at_step(series, hunk, landed, series.way.end) for hunk in series.hunks[patch]}
+    lines = {hunk: at_step(series, hunk, landed, series.end) for hunk in series.hunks[patch]}
 
     def is_undone(hunk: HunkId, number: int) -> bool:
         return all(fate is Fate.OPEN for _, fate in at_step(series, hunk, landed, number))
 
-    undone = {hunk for hunk in lines if lines[hunk] and is_undone(hunk, series.way.end)}
+    undone = {hunk for hunk in lines if lines[hunk] and is_undone(hunk, series.end)}
     # Upstream may only have cleaned up added lines, so undone hunks count if they removed lines and
     # make up most of the patch, or if a commit that calls itself a revert undid them.
     back = {hunk for hunk in undone if not all(puts_in for puts_in, _ in lines[hunk])}
@@ -112,8 +104,7 @@ Landings = Mapping[int, Sequence[int]]
 def find_absorbed(series: Series) -> dict[int, Absorption]:
     """Return, by patch index, which of the patch's hunks upstream has, and since which commit."""
     landings = _landings(series)
-    absorptions = ((n, _landed(series, n, landings)) for n in range(len(series.folded)))
-    found = {patch: one for patch, one in absorptions if one is not None}
+    found = {n: one for n in range(len(series.folded)) if (one := _landed(series, n, landings))}
     landed = {patch: series.way.steps.index(one.step) for patch, one in found.items()}
     inner = _inner(series, series.way.steps, series.traffic[0], landed)
     return {patch: replace(one, inner=inner.get(patch)) for patch, one in found.items()}
@@ -143,61 +134,39 @@ def _inner(
     return found
 
 
-def _refuted(series: Series, hunks: Set[HunkId], landed: int) -> Set[HunkId]:
+def _refuted(series: Series, patch: int, hunks: Set[HunkId], landed: int) -> Set[HunkId]:
     """Return the hunks of a landed patch that, by a proof, upstream did not land."""
-    wrong = {hunk for hunk in sorted(hunks) if _is_refuted(series, hunk, landed)}
-    patch = next(patch for patch, _ in hunks)
-    enough = max(MOST * series.count_patch(patch, landed).total, FEWEST_LINES)
+    wrong = set[HunkId]()
+    for hunk in hunks:
+        number, file, count = series.steps[hunk][1], series.file(hunk), series.count(hunk, landed)
+        # If a later patch undoes the hunk, its lines show nothing.
+        if file is None or not count.total or series.is_state(file.path, landed, patch):
+            continue
+        ours = series.text(series.version(file.path, landed))
+        if ours is None or (file.hunks[number].added() and (count.open or count.taken)):
+            continue
+        is_state = hunk not in series.effect_at(file.path, landed).ways
+        if why_needed(Drop(file, ours, number, is_state=is_state)) is not None:
+            wrong.add(hunk)
+    enough = max(MOST * series.count(patch, landed).total, FEWEST_LINES)
     rest = sum(series.count(hunk, landed).found for hunk in hunks - wrong)
     # None if the other hunks show well enough that this commit landed the patch.
     return set() if rest >= enough and series.is_own(patch, landed) else wrong
 
 
-def _is_refuted(series: Series, hunk: HunkId, landed: int) -> bool:
-    """Return whether a proof shows that commit `landed` did not bring a hunk to upstream."""
-    number, file, count = series.steps[hunk][1], series.file(hunk), series.count(hunk, landed)
-    # If a later patch undoes the hunk, its lines show nothing.
-    if file is None or not count.total or series.is_state(file.path, landed, hunk[0]):
-        return False
-    ours = series.text(series.version(file.path, landed))
-    if ours is None or (file.hunks[number].added() and (count.open or count.taken)):
-        return False
-    is_state = hunk not in series.effect_at(file.path, landed).ways
-    return why_needed(Drop(file, ours, number, is_state=is_state)) is not None
-
-
-def _candidates(series: Series) -> list[int]:
-    """Return the numbers of the upstream commits that may have landed any patch, in order."""
-    found = set[int]()
-    for patch, came in enumerate(series.traffic[0]):
-        # The size takes long; it is asked for only if upstream changed lines of the patch.
-        found |= {n for n, count in came.items() if count >= FEWEST_CAME * series.size(patch)}
-    # Lines that the series moves within a file do not count as added, as the file had them before.
-    for path in (path for path in series.paths if series.is_state(path, series.way.end)):
-        found |= {number for number in series.versions[path] if series.is_state(path, number)}
-    return sorted(found)
-
-
 def _landings(series: Series) -> Landings:
     every, found = range(len(series.folded)), dict[int, list[int]]()
-    for number in _candidates(series):
+    for number in series.candidates():
         landed = {patch for patch in every if _has_landed(series, patch, number)}
         if not landed:
             continue
-        related, rest = series.related, (p for p in every if p not in landed)
         # A count takes long; 12 of them for all 110 patches of SONiC on FRR took 4 s.
-        replaced = {
-            p for p in rest if not (series.is_lasting(p) or series.count_patch(p, number).total)
-        }
+        rest = (p for p in every if p not in landed and not series.is_lasting(p))
+        replaced, related = {p for p in rest if not series.count(p, number).total}, series.related
         # A patch that reverts an earlier one looks landed even before that one lands.
         known = landed | found.keys() | replaced
-        counts = {patch: series.count_patch(patch, number) for patch in landed}
-        landed = {
-            patch
-            for patch in landed
-            if counts[patch].found >= counts[patch].replaced
-            or all(one in known for one in related[patch] if one < patch)
-        }
+        mostly = {p for p in landed if (one := series.count(p, number)).found >= one.replaced}
+        landed = mostly | {patch for patch in landed if related[patch] & {*range(patch)} <= known}
         for patch in (*landed, *_along(replaced, landed, related)):
             found.setdefault(patch, []).append(number)
     return found
@@ -207,9 +176,8 @@ def _has_landed(series: Series, patch: int, number: int) -> bool:
     """Return whether upstream has enough of a patch after commit `number`, but not before it."""
 
     def is_enough(at: int) -> bool:
-        count = series.count_patch(patch, at)
-        lines = (line for hunk in series.hunks[patch] for line in series.lines(hunk, at))
-        new = {fate for adds, fate in lines if adds}
+        count = series.count(patch, at)
+        new = {fate for h in series.hunks[patch] for adds, fate in series.lines(h, at) if adds}
         if new and new.isdisjoint((Fate.FOUND, Fate.REPLACED)):
             return False  # upstream lacks what the patch removes: it may have deleted all the code
         if count.is_all:
@@ -239,39 +207,37 @@ def _last_landing(series: Series, patch: int, landings: Landings) -> tuple[int, 
 
     If all were reverted, return the numbers of the last landing and of its revert.
     """
-    found = {number: series.count_patch(patch, number).found for number in landings[patch]}
-    fewest = (1 - MOST_OPEN) * max(found.values())
-    landed, back = landings[patch][0], None
-    says = series.size(patch) or patch in {number for number, _ in series.wholes}
+    found = {number: series.count(patch, number).found for number in landings[patch]}
+    fewest, landed, back = (1 - MOST_OPEN) * max(found.values()), BASE, BASE
+    says = series.size(patch) or not series.wholes.isdisjoint(series.hunks[patch])
     for number in (n for n in found if found[n] >= fewest):
-        if back is not None and number <= back:
+        if number <= back:
             continue
         together = [other for other, numbers in landings.items() if number in numbers]
         is_own = says and found[number] > 0
-        landed, back = number, reversal(series, [patch] if is_own else together, number)
-        if back is None:
-            break
+        undone = reversal(series, [patch] if is_own else together, number)
+        if undone is None:
+            return number, None
+        landed, back = number, undone
     return landed, back
 
 
-def _landed(series: Series, patch: int, landings: Landings) -> Absorption | None:
+def _landed(series: Series, patch: int, known: Landings) -> Absorption | None:
     """Return which hunks of a patch upstream has (reverted: none), or None if it did not land."""
-    steps, end, is_landed = series.way.steps, series.way.end, patch in landings
+    steps, end, is_landed = series.way.steps, series.end, patch in known
     landed, back = (
-        _last_landing(series, patch, landings) if is_landed else (_since(series, patch), None)
+        _last_landing(series, patch, known) if is_landed else (_since(series, patch), None)
     )
     if landed is None:
         return None
     if back is not None:
-        none = frozenset[int]()
-        return Absorption(none, steps[landed], Event.REVERTED, is_whole=False, since=steps[back])
+        event, since = Event.REVERTED, steps[back]
+        return Absorption(frozenset(), steps[landed], event, is_whole=False, since=since)
     lines = {hunk: at_step(series, hunk, landed, end) for hunk in series.hunks[patch]}
-    hunks = {
-        hunk
-        for hunk in lines
-        if series.count(hunk, end).is_all or (is_landed and _is_in(series, hunk, landed))
-    } - restored(series, patch, landed)
-    hunks -= _refuted(series, hunks, landed) if hunks else set()
+    hunks = {hunk for hunk in lines if series.count(hunk, end).is_all}
+    hunks |= {hunk for hunk in lines if is_landed and _is_in(series, hunk, landed)}
+    hunks -= restored(series, patch, landed)
+    hunks -= _refuted(series, patch, hunks, landed)
     if not hunks or not (is_landed or len(hunks) == len(lines) or series.size(patch)):
         return None
     event = event_of([line for h in (lines if is_landed else hunks) for line in lines[h]])
@@ -279,6 +245,7 @@ def _landed(series: Series, patch: int, landings: Landings) -> Absorption | None
     # A mode or path that upstream never took is still needed.
     lacks = (all(series.lacks_header(h, n) for n in (landed, end)) for h in hunks)
     is_whole = len(hunks) == len(lines) and (event is Event.GONE or not any(lacks))
+    names = [item.patch.name for item in series.folded]
     changers = [] if event is Event.LANDED else _undoing(series, [patch], landed)
     return Absorption(
         frozenset(number for _, number in hunks),
@@ -288,7 +255,7 @@ def _landed(series: Series, patch: int, landings: Landings) -> Absorption | None
         since=steps[changers[0]] if changers else None,
         how=_how(series, hunks, landed, event),
         wordings=tuple(w for hunk in sorted(hunks) for w in _wordings(series, hunk, landed)),
-        undoes={hunk[1]: names for hunk in hunks if (names := series.undone(hunk))},
+        undoes={h[1]: {names[n] for n in by} for h in hunks if (by := series.undone(h))},
         now_in=homes[0] if len(homes) == 1 else None,
     )
 
@@ -299,13 +266,12 @@ def _since(series: Series, patch: int) -> int | None:
     def are_there(number: int) -> bool:
         return all(series.count(hunk, number).is_all for hunk in come)
 
-    def is_new(hunk: HunkId) -> bool:
-        end, path = series.way.end, series.path(hunk)
-        # A file that upstream did not change has the same of each hunk at base and target.
-        is_changed = series.version(path, BASE) != series.version(path, end)
-        return is_changed and series.count(hunk, end).is_all and not series.count(hunk, BASE).is_all
-
-    come, touching = [*filter(is_new, series.hunks[patch])], sorted(series.touching(patch))
+    hunks, end = series.hunks[patch], series.end
+    versions = {hunk: [series.version(series.path(hunk), n) for n in (BASE, end)] for hunk in hunks}
+    # A file that upstream did not change has the same of each hunk at base and target.
+    changed = (hunk for hunk in hunks if versions[hunk][0] != versions[hunk][1])
+    come = [h for h in changed if series.count(h, end).is_all and not series.count(h, BASE).is_all]
+    touching = sorted(series.touching(patch))
     if not come or not touching or not are_there(touching[-1]):
         return None
     return touching[bisect_left(touching, True, key=are_there)]
@@ -319,7 +285,7 @@ def _now_in(series: Series, patch: int, landed: int) -> Sequence[str]:
         sides = ((bare(x[1:]) for x in lines if x[:1] == kind) for kind in (b"+", b" "))
         new, beside = (frozenset(filter(is_distinctive, side)) for side in sides)
         is_asked = new and beside and series.count(hunk, landed).found
-        if is_asked and (there := series.elsewhere(step.change.path, new, beside)):
+        if is_asked and (there := series.elsewhere.gaining(step.change.path, new, beside)):
             return there
     return ()
 
@@ -329,7 +295,7 @@ def _is_in(series: Series, hunk: HunkId, landed: int) -> bool:
     path, count = series.path(hunk), series.count(hunk, landed)
     before, after = (series.version(path, number) for number in (landed - 1, landed))
     if count.open:
-        whole = series.count_patch(hunk[0], landed)
+        whole = series.count(hunk[0], landed)
         is_small = whole.open <= MOST_OPEN * whole.total
         is_superseded = before != after and is_small and series.is_own(hunk[0], landed)
         return is_superseded and not _says_more(series, hunk, landed)
@@ -371,9 +337,8 @@ def _wordings(series: Series, hunk: HunkId, landed: int) -> Iterator[Wording]:
         return
     weave, seen = series.weave(path), series.effect_at(path, landed)
     lines = split_lines(series.text(series.version(path, landed)) or b"")
-    lacks = (Fate.OPEN, Fate.TAKEN)
     for run, place in seen.places:
-        here = [c for c in run if c.by == hunk and seen.fates[c] in lacks]
+        here = [c for c in run if c.by == hunk and seen.fates[c] in (Fate.OPEN, Fate.TAKEN)]
         ours = (line for line in lines[place.start : place.stop] if bare(line) not in weave.words)
         if here:
             new = b"".join(change.node.text for change in here if change.adds)
@@ -381,11 +346,11 @@ def _wordings(series: Series, hunk: HunkId, landed: int) -> Iterator[Wording]:
 
 
 def _how(series: Series, hunks: Set[HunkId], landed: int, event: Event) -> How:
-    counts = [series.count(hunk, landed) for hunk in hunks]
-    if any(count.replaced for count in counts):
+    count = Count.of(line for hunk in hunks for line in series.lines(hunk, landed))
+    if count.replaced:
         return How.RANGE
-    if event is not Event.LANDED or any(count.found < count.total for count in counts):
+    if event is not Event.LANDED or count.found < count.total:
         return How.HISTORY
     texts = hunks - series.wholes
-    ways = {series.effect_at(series.path(h), series.way.end).ways.get(h) for h in texts}
+    ways = {series.effect_at(series.path(h), series.end).ways.get(h) for h in texts}
     return next((how for how in (How.SUPERSET, How.WHITESPACE) if how in ways), How.EXACT)

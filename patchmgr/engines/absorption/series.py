@@ -9,9 +9,9 @@ from itertools import pairwise
 
 from msgspec import Struct
 
-from patchmgr.engines.absorption.thresholds import MOST
+from patchmgr.engines.absorption.thresholds import FEWEST_CAME, MOST
 from patchmgr.engines.absorption.weave import CARRIED, Count, Effect, Fate, HunkId, Line, Weave
-from patchmgr.engines.moved.files import versions_of
+from patchmgr.engines.moved.files import ChangedFiles, versions_of
 from patchmgr.engines.series.fold import FileStep, left_path
 from patchmgr.engines.series.placement import PatchedFile
 from patchmgr.engines.text.distinctive import differing, is_distinctive, normal_lines
@@ -22,14 +22,6 @@ from patchmgr.model.snapshot import Entry, file_content
 Versions = Mapping[str, "Entry | None"]
 FileVersions = Mapping[int, "Entry | None"]
 """The versions of a file in order, by the number of the commit that makes each, or `BASE`."""
-Elsewhere = Callable[[str, frozenset[bytes], frozenset[bytes]], Sequence[str]]
-"""A function like `ChangedFiles.gaining`, which returns the other files that gained given lines."""
-
-Traffic = tuple[Sequence[Counter[int]], Sequence[Counter[int]]]
-"""For each patch, how many of its changes each commit makes, and how many it undoes."""
-
-LineChange = tuple[bool, bytes]
-"""Whether a line is added (rather than removed), and the line without white space."""
 
 BASE = -1  # the number of the base, among the numbers of upstream's commits
 
@@ -51,19 +43,15 @@ class Way(Struct, frozen=True):
     width: Callable[[Step], int] = lambda step: len(step.changes)
     inside: Callable[[Sequence[Step]], Mapping[str, Sequence[Step]]] = lambda merges: {}
 
-    @property
-    def end(self) -> int:
-        """The number of the target: one more than the number of the last upstream commit."""
-        return len(self.steps)
-
 
 class Series:
     """A series and the upstream versions to compare it with. Each result is computed only once."""
 
     def __init__(
-        self, folded: Sequence[Folded], way: Way, blobs: Blobs, *, elsewhere: Elsewhere
+        self, folded: Sequence[Folded], way: Way, blobs: Blobs, *, elsewhere: ChangedFiles
     ) -> None:
         self.folded, self.way = tuple(folded), way
+        self.end = len(way.steps)  # the number of the target: one more than the last commit's
         self.blobs, self.elsewhere = blobs, elsewhere
         # The hunks of one file are read one after another.
         self._read = lru_cache(maxsize=4)(blobs.read)
@@ -84,16 +72,10 @@ class Series:
                 self.wholes.add(hunk)
         # For each state of a file, the last patch that leaves the file in that state.
         self._states = {(s.change.path, s.theirs): by[0] for by, (s, _) in self.steps.items()}
-        self._effect = cache(
-            lambda path, entry: self.weave(path).effect(
-                self.text(entry), known=self._states.get((path, entry))
-            )
-        )
-        self.wanted = cache(self._wanted)
-        self.size, self.sizes = cache(self._size), cache(self._sizes)
-        self.is_lasting = cache(self._is_lasting)
+        self._effect, self.wanted = cache(self._effect_of), cache(self._wanted)
+        self.size, self.is_lasting = cache(self._size), cache(self._is_lasting)
         self.versions = self.versions_in(way.steps, way.start)
-        self.lines, self.count_patch = cache(self._lines_of), cache(self._count_patch)
+        self.lines, self.count = cache(self._lines_of), cache(self._count)
         self.touching, self.news = cache(self._touching), cache(self._news)
         self.changed = cache(self._changed)
 
@@ -103,7 +85,8 @@ class Series:
         hunks = [(patch, first + n) for n in range(step.size)]
         self.hunks[patch] += hunks
         self.steps |= {hunk: (step, n) for n, hunk in enumerate(hunks)}
-        has_base, has_theirs = map(self._has_text, (step.base, step.theirs))
+        texts = [b"" if side is None else self.text(side) for side in (step.base, step.theirs)]
+        has_base, has_theirs = (t is not None and b"\0" not in t[:8000] for t in texts)
         paths = [*left_path(change)] if has_base else []
         if has_base and has_theirs and change.new_path is not None:
             paths.append(change.path)
@@ -119,10 +102,6 @@ class Series:
             later = versions_of(steps, path, homes.get(path, path))
             found[path] = {BASE: entry, **{number: new for number, _, new in later}}
         return found
-
-    def _has_text(self, entry: Entry | None) -> bool:
-        content = b"" if entry is None else self.text(entry)
-        return content is not None and b"\0" not in content[:8000]
 
     def _weave(self, path: str) -> Weave:
         weave = Weave(self.text(self.way.start.get(path)))
@@ -156,7 +135,7 @@ class Series:
 
     def version(self, path: str, number: int) -> Entry | None:
         """Return a path's entry in the tree of an upstream commit, or None if the tree lacks it."""
-        if number == self.way.end:
+        if number == self.end:
             return self.way.target.get(path)
         versions = self.versions[path]
         return versions[max(at for at in versions if at <= number)]
@@ -179,9 +158,8 @@ class Series:
         """Return, for each line that the series changes, whether upstream has it after a commit."""
         return self._effect(path, self.version(path, number))
 
-    def count(self, hunk: HunkId, number: int) -> Count:
-        """Count the lines of a hunk by their fate after an upstream commit."""
-        return Count.of(self.lines(hunk, number))
+    def _effect_of(self, path: str, entry: Entry | None) -> Effect:
+        return self.weave(path).effect(self.text(entry), known=self._states.get((path, entry)))
 
     def lacks_header(self, hunk: HunkId, number: int) -> bool:
         """Return whether upstream, after a commit, lacks the mode or rename that a patch makes."""
@@ -197,24 +175,24 @@ class Series:
         (step, nth), path = self.steps[hunk], self.path(hunk)
         is_kept = step.base and step.theirs and step.base.blob == step.theirs.blob
         is_mode = is_kept and step.change.old_path == path
-
-        def state(entry: Entry | None) -> Entry | str | None:
-            return entry.mode if entry and is_mode else entry
-
-        now, start, mine = self.version(path, number), self.way.start.get(path), hunk[1] - nth
+        now, start = self.version(path, number), self.way.start.get(path)
+        mine = hunk[0], hunk[1] - nth
         steps = ((by, s) for by, (s, n) in self.steps.items() if s.change.path == path and not n)
         states = [((BASE, 0), start), *((by, other.theirs) for by, other in steps)]
-        same = [by for by, entry in states if state(entry) == state(now)]
+        mode = now.mode if now and is_mode else None
+        same = [by for by, e in states if e == now or (mode and e and e.mode == mode)]
         if same:
-            is_first, is_open = same[0] == (hunk[0], mine), same[-1] < (hunk[0], mine)
-            return Fate.FOUND if is_first else Fate.OPEN if is_open else Fate.REPLACED
+            other = Fate.OPEN if same[-1] < mine else Fate.REPLACED
+            return Fate.FOUND if same[0] == mine else other
         # A file that upstream moved as the patch does may have been edited since.
         seen = {self.version(path, n) for n in self.versions[path] if n <= number} - {start}
         is_same = is_kept and now and step.theirs and now.mode == step.theirs.mode
         return Fate.REPLACED if is_same and step.theirs in seen else Fate.TAKEN
 
-    def _count_patch(self, patch: int, number: int) -> Count:
-        return Count.of(line for hunk in self.hunks[patch] for line in self.lines(hunk, number))
+    def _count(self, of: HunkId | int, number: int) -> Count:
+        """Count the lines of a hunk, or of a patch, by their fate after an upstream commit."""
+        hunks = self.hunks[of] if isinstance(of, int) else [of]
+        return Count.of(line for hunk in hunks for line in self.lines(hunk, number))
 
     def _lines_of(self, hunk: HunkId, number: int) -> Sequence[Line]:
         """Return whether each distinctive line of a hunk is added, and its fate after a commit.
@@ -227,9 +205,9 @@ class Series:
             return [(adds, self._fate_of_whole(hunk, number)), *lacking]
         return [*self.effect_at(path, number).lines.get(hunk, ()), *lacking]
 
-    def _wanted(self, path: str) -> Mapping[LineChange, set[int]]:
-        """Map each distinctive line that patches add or remove in a file to these patches."""
-        found = defaultdict[LineChange, set[int]](set)
+    def _wanted(self, path: str) -> Mapping[tuple[bool, bytes], set[int]]:
+        """Map (is it added, distinctive line) in a file to the patches that add or remove it."""
+        found = defaultdict[tuple[bool, bytes], set[int]](set)
         for (patch, hunk), changes in self.weave(path).distinctive.items():
             for change in changes if hunk != CARRIED else ():
                 found[change.adds, change.node.key].add(patch)
@@ -237,28 +215,19 @@ class Series:
 
     def _size(self, patch: int) -> int:
         """Return the number of distinctive lines that a patch changes."""
-        paths = {self.path(hunk) for hunk in self.hunks[patch]}.intersection(self.paths)
-        return sum(self.sizes(path)[patch] for path in paths)
+        hunks = [hunk for hunk in self.hunks[patch] if self.path(hunk) in self._recorded]
+        told = ((h, c) for h in hunks for c in self.weave(self.path(h)).distinctive.get(h, ()))
+        lines = {(self.path(h), c.adds, c.node.key) for h, c in told}
+        return sum(is_distinctive(line) for _, _, line in lines)
 
     def _is_lasting(self, patch: int) -> bool:
-        """Return whether a patch adds a line that no other patch changes.
+        """Return whether a patch adds a line that no other patch changes: it is never replaced."""
+        hunks = [hunk for hunk in self.hunks[patch] if hunk not in self.wholes]
+        told = (c for h in hunks for c in self.weave(self.path(h)).distinctive.get(h, ()))
+        return any(c.adds and len(c.node.events) == 1 for c in told)
 
-        Such a line is never counted as replaced.
-        """
-        return any(
-            change.adds and len(change.node.events) == 1
-            for hunk in self.hunks[patch]
-            if hunk not in self.wholes
-            for change in self.weave(self.path(hunk)).distinctive.get(hunk, ())
-        )
-
-    def _sizes(self, path: str) -> Counter[int]:
-        """Count the distinctive lines that each patch changes in a file."""
-        lines = self.wanted(path).items()
-        return Counter(n for (_, line), owners in lines if is_distinctive(line) for n in owners)
-
-    def _changed(self, before: Entry | None, after: Entry | None) -> Set[LineChange]:
-        """Return the lines that a commit adds to a file, and those it removes."""
+    def _changed(self, before: Entry | None, after: Entry | None) -> Set[tuple[bool, bytes]]:
+        """Return (is it added, line without white space) for a commit's changes to a file."""
         texts = (self.text(entry) or b"" for entry in (before, after))
         old, new = (Counter(normal_lines(part)) for part in differing(*texts))
         # A line counts even if it is also elsewhere in the file (4 patches of A-fi-1857).
@@ -276,19 +245,18 @@ class Series:
         return {change for change in found if is_distinctive(change[2])} or found
 
     @cached_property
-    def traffic(self) -> Traffic:
+    def traffic(self) -> tuple[list[Counter[int]], ...]:
         """For each patch, how many of its changes upstream's commits make and undo."""
         return self.traffic_of(self.versions)
 
-    def traffic_of(self, versions: Mapping[str, FileVersions]) -> Traffic:
+    def traffic_of(self, versions: Mapping[str, FileVersions]) -> tuple[list[Counter[int]], ...]:
         """Return, for each patch and commit, how many changes of the patch it makes and undoes."""
         came, gone = ([Counter[int]() for _ in self.folded] for _ in range(2))
         for path in self.paths:
             for (_, old), (number, new) in pairwise(versions[path].items()):
-                wanted = self.wanted(path)
                 for adds, line in self.changed(old, new):
                     for counts, side in ((came, adds), (gone, not adds)):
-                        for patch in wanted.get((side, line), ()):
+                        for patch in self.wanted(path).get((side, line), ()):
                             counts[patch][number] += 1
         for hunk in self.wholes:
             theirs = self.steps[hunk][0].theirs
@@ -297,25 +265,33 @@ class Series:
                     (came if now == theirs else gone)[hunk[0]][number] += 1
         return came, gone
 
+    def candidates(self) -> list[int]:
+        """Return the numbers of the upstream commits that may have landed any patch, in order."""
+        found = set[int]()
+        for patch, came in enumerate(self.traffic[0]):
+            # The size takes long; it is asked for only if upstream changed lines of the patch.
+            found |= {n for n, count in came.items() if count >= FEWEST_CAME * self.size(patch)}
+        # Lines that the series moves within a file do not count as added: the file had them before.
+        for path in (path for path in self.paths if self.is_state(path, self.end)):
+            found |= {number for number in self.versions[path] if self.is_state(path, number)}
+        return sorted(found)
+
     @cached_property
     def related(self) -> Sequence[set[int]]:
         """For each patch, the patches that partly undo it, and those that it partly undoes."""
         found = [set[int]() for _ in self.folded]
-        for path in self.paths:
-            for (patch, _), others in self.weave(path).undone.items():
-                found[patch] |= others
-                for other in others:
-                    found[other].add(patch)
+        for hunk in self.steps:
+            for other in self.undone(hunk):
+                found[hunk[0]].add(other)
+                found[other].add(hunk[0])
         return found
 
-    def undone(self, hunk: HunkId) -> Set[str]:
-        """Return the names of earlier patches that added lines or files which a hunk removes."""
+    def undone(self, hunk: HunkId) -> Set[int]:
+        """Return the earlier patches that added lines or files which a hunk removes."""
         change = self.steps[hunk][0].change
         places = (change.path, hunk), (change.old_path, (hunk[0], CARRIED))
         known = ((self.weave(path), by) for path, by in places if path in self._recorded)
-        return {
-            self.folded[one].patch.name for weave, by in known for one in weave.undone.get(by, ())
-        }
+        return {patch for weave, by in known for patch in weave.undone.get(by, ())}
 
     def is_own(self, patch: int, number: int) -> bool:
         """Return whether the series makes most of a commit's changes to a patch's files, too."""

@@ -648,8 +648,8 @@ def test_a_patch_with_a_line_of_its_own_is_never_replaced(
     mine, theirs = ([text(" ".join(lines)) for lines in states] for states in (ours, upstream))
     series = tale(a(*mine), *on_a(*theirs), base={"a": text("a b c d")}).series()
     for patch in filter(series.is_lasting, range(len(series.folded))):
-        for number in range(series.way.end + 1):
-            assert series.count_patch(patch, number).total
+        for number in range(series.end + 1):
+            assert series.count(patch, number).total
 
 
 def test_a_later_wording_comes_with_both_texts() -> None:
