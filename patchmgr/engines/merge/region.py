@@ -132,8 +132,9 @@ _CLOSES = re.compile(r"\s*(?:[)\]}]|</|(?:end|fi|done|esac)\b)")
 def slid(pieces: Sequence[Piece]) -> tuple[Piece, ...]:
     """Shift each region in which both sides insert to where the insertions really begin."""
     # If both sides add a function at the end of a file, git's region has `}`, an empty line and the
-    # function without its `}` (prometheus/prometheus 9eec3ab904). Or it has the first line of the
-    # next comment (jellyfin 1b2b674a21).
+    # function without its `}` (prometheus/prometheus 9eec3ab904), or without its last `return`
+    # (pymedusa/Medusa 0e54a05278). Or it has the first line of the next comment (jellyfin
+    # 1b2b674a21).
     found = list(pieces)
     for n in range(1, len(found) - 1, 2):
         before, region, after = found[n - 1 : n + 2]
@@ -147,20 +148,29 @@ def _slid(before: Lines, region: Region, after: Lines) -> tuple[Lines, Region, L
     both = region.ours, region.theirs
     least = min(map(len, both))
     same = takewhile(lambda lines: len({*lines}) == 1, zip(*both, after, strict=False))
-    down = max((n for n, line in enumerate(same, 1) if _CLOSES.match(line[0])), default=0)
+    ends = (n for n, (line, *_) in enumerate(same, 1) if _ends_a_block(line, both, n))
+    down = max(ends, default=0)
     if 0 < down < least:
         first = after[:down]
         ours, theirs = (side[down:] + first for side in both)
         slid_down = Region((), ours, theirs, head=region.head[down:], tail=region.tail + first)
         return before + first, slid_down, after[down:]
-    ends = zip(*(lines[::-1] for lines in (*both, before)), strict=False)
-    up = sum(1 for _ in takewhile(lambda x: len({*x}) == 1 and x[0].strip(), ends))
+    last_ones = zip(*(lines[::-1] for lines in (*both, before)), strict=False)
+    up = sum(1 for _ in takewhile(lambda x: len({*x}) == 1 and x[0].strip(), last_ones))
     if 0 < up < min(least, len(before)) and not before[-up - 1].strip():
         last = before[-up:]
         ours, theirs = (last + side[:-up] for side in both)
         slid_up = Region((), ours, theirs, head=region.head, tail=region.tail[:-up])
         return before[:-up], slid_up, last + after
     return before, region, after
+
+
+def _ends_a_block(line: str, both: Sequence[Lines], n: int) -> bool:
+    """Return whether a line closes brackets, or both sides go on with less indentation at `n`."""
+    depth = len(line) - len(line.lstrip()) if line.strip() else 0
+    following = (next(filter(str.strip, side[n:]), line) for side in both)
+    is_deeper = all(len(x) - len(x.lstrip()) < depth for x in following)
+    return is_deeper or bool(_CLOSES.match(line))
 
 
 def widened(pieces: Sequence[Piece], language: Language) -> tuple[Piece, ...]:

@@ -87,6 +87,13 @@ def test_lines_that_git_took_out_of_a_region_are_in_it_again() -> None:
         "functions": ("f\n", "}\n\nb() {\n", "}\n\nc() {\n", "}\n", "\nb() {\n}\n"),
         "a-statement-too": ("f\n", "x\n}\nb() {\n", "x\n}\nc() {\n", "x\n}\n", "b() {\nx\n}\n"),
         "elements": ("f\n", "</a>\n<a>\n", "</a>\n<b/>\n<a>\n", "</a>\n</x>\n", "<a>\n</a>\n"),
+        "a-return": (
+            "f\n",
+            "\n  r\n\n@s\ndef b\n  x\n",
+            "\n  r\n\n@s\ndef c\n",
+            "\n  r\n",
+            "\n@s\ndef b\n  x\n\n  r\n",
+        ),
         "another-line-after": ("f\n", "}\nb() {\n", "}\nc() {\n", ")\n", "}\nb() {\n"),
         "no-end-of-a-block": ("f\n", "x\ny\n", "x\nz\n", "x\n", "x\ny\n"),
         "nothing-else": ("f\n", "}\n", "}\nc() {\n", "}\n", "}\n"),
