@@ -40,7 +40,8 @@ def competing(text: str, language: Language) -> Counter[tuple[str, str]]:
     either operator may be applied first, as in `a + b + c`, or if one is a comparison and the other
     is `and` or `or`. These also count as pairs: two adjacent strings; `*` and what follows its
     operand, as in `*p[0]`; an `else` and all `if`s that it could belong to. Two operands with only
-    a line end between them count as `("", "")`, and a prefix operator as `("", prefix)`.
+    a line end between them count as `("", "")`, and a prefix operator as `("", prefix)`. In C, an
+    operand before a `}` counts as `("}", "")`: a `;` or `,` may be missing.
     """
     reader = _Reader(language)
     for token, after in pairwise(t for t in tokens_of(text, language) if t.kind != "comment"):
@@ -72,6 +73,7 @@ class _Reader:
         is_value, self.is_value = self._is_value(token, before, is_operand=is_operand), is_operand
         if self.language is C:
             self._nest(word, after)
+            self.found[word, ""] += is_value and word == "}"
         if is_value and word in (".", "->", "[") and self.waiting[-1:] == ["* "]:
             self.found["* ", word] += 1
         if word in CLOSERS:
