@@ -56,8 +56,10 @@ def _is_invented(module: str, name: str, base: _Imports, sides: Sequence[_Import
     # A move counts if only the other side imports `name` from the old module: upstream replaces
     # `is_tpu` from `vllm.utils` by `current_platform` from `vllm.platforms`, and the patch adds
     # `is_hpu` to the old import (HabanaAI/vllm-fork f3283497a3). It does not if both sides import
-    # `utils` from the old package, and upstream moves other names (mitmproxy 2bc69a05f2).
-    return not any(
+    # `utils` from the old package, and upstream moves other names (mitmproxy 2bc69a05f2). Nor does
+    # it if the new module is of the standard library: `OrderedDict` of `kivy.utils` became that of
+    # `collections` (kivy bea9afa389).
+    return module.partition(".")[0] in sys.stdlib_module_names or not any(
         (origin, moved) in base
         for side, other in (sides, sides[::-1])
         for origin, imported_name in side - other
