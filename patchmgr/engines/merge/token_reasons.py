@@ -284,11 +284,14 @@ def has_mixed_parts(conflict: Conflict, made: Made) -> bool:
     if made.text in conflict.around.sides or len({*map(len, (merged, base, ours, theirs))}) > 1:
         return False
     parts = {True: set[tuple[str, str]](), False: set[tuple[str, str]]()}
-    for old, one, other, new in zip(base, ours, theirs, merged, strict=True):
+    for n, (old, one, other, new) in enumerate(zip(base, ours, theirs, merged, strict=True)):
         was, now = _numbered(old), _numbered(new)
         if new != old and was[::2] == now[::2] and (old in (one, other)):
-            parts[new == one].add((was[0], was[2].rstrip().rpartition("_")[0]))
-    return any(stem for _, stem in parts[True] & parts[False])
+            stem = was[2].rstrip().rpartition("_")[0]
+            # Constants without a stem, MINOR and MICRO, are on adjacent lines (kivy bb00aa60d1).
+            places = (str(n), str(n + 1)) if was[2].isupper() else ()
+            parts[new == one] |= {(was[0], place) for place in ((stem,) if stem else places)}
+    return not parts[True].isdisjoint(parts[False])
 
 
 def shares_a_literal(conflict: Conflict, made: Made) -> bool:
