@@ -205,16 +205,15 @@ def _loses(conflict: Conflict, made: Made) -> bool:
         return True  # all words of "15.1.0" are in "15.0.1"
     lacks = {made.features["keeps ours"], made.features["keeps theirs"]} - {"all", "nothing"}
     side = made.features["is"]
+    if _is_out_of_order(conflict, made):
+        return True
     # One side wraps an expression in `to_scalar()`, the other in `bits()`: scale-view at 0.24.0.
     if lacks and (made.places or "none" in lacks or side != "neither"):
         return True
     is_code = conflict.around.language.family in _CODE.split()
     if made.places and is_code and _lacks_code(conflict, made):
         return True
-    of_ours = side == "theirs"
-    return side != "neither" and (
-        _is_reordered(conflict, of_ours=of_ours) or _drops_a_suffix(conflict, of_ours=of_ours)
-    )
+    return side != "neither" and _drops_a_suffix(conflict, of_ours=side == "theirs")
 
 
 def _lacks_code(conflict: Conflict, made: Made) -> bool:
@@ -228,15 +227,33 @@ def _lacks_code(conflict: Conflict, made: Made) -> bool:
     return any(side - base - rest for side in (ours, theirs))
 
 
-def _is_reordered(conflict: Conflict, *, of_ours: bool) -> bool:
-    """Return whether a side changes only the order of the words in some lines (not imports)."""
-    base, *sides = conflict.region.sides
-    side = sides[0] if of_ours else sides[1]
+def _is_out_of_order(conflict: Conflict, made: Made) -> bool:
+    """Return whether the candidate has a side's words, but in another order (not imports).
+
+    That side only changes the order of words, and the candidate is the other side. Or both sides
+    insert something, and the candidate has words of the side at other places.
+    """
+    # One side of openscad moves `this->loc` from one call to another, and the other one puts a
+    # `try` around both (ef220dfada). Both sides of mumble add a function with the same names in two
+    # ways (56b7ba6550).
     if conflict.around.language is TEXT or conflict.subject.features["what"] == "import":
         return False
-    pairs = {(said_of(old), said_of(new)) for old, new in zip(base, side, strict=False)}
-    is_same = all(sorted(words_of(old)) == sorted(words_of(new)) for old, new in pairs)
-    return len(base) == len(side) and is_same and any(old != new for old, new in pairs)
+    merged, base, *sides = (
+        words_of(said_of(text)) for text in (made.text, *map("".join, conflict.region.sides))
+    )
+    is_inserted = not "".join(conflict.region.changed[0]).strip()
+    return any(
+        bool(made.places) and not _is_within(side, merged)
+        if is_inserted
+        else merged == other != side != base and sorted(side) == sorted(base)
+        for side, other in ways(sides)
+    )
+
+
+def _is_within(words: Iterable[str], others: Iterable[str]) -> bool:
+    """Return whether the words are among the others, in this order."""
+    rest = iter(others)
+    return all(word in rest for word in words)
 
 
 def _drops_a_suffix(conflict: Conflict, *, of_ours: bool) -> bool:
