@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Set
+from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from itertools import pairwise
 from operator import eq
@@ -210,13 +210,12 @@ def is_said_twice(conflict: Conflict, made: Made) -> bool:
     known = [_code(text, language) for text in conflict.texts.sides()]
     added = [[side[line] > known[0][line] for side in known[1:]] for line in said]
     region = _code(made.text, language)
-    numbers = {_numbered(line)[:2] for line in said}
-    return any(
+    return _takes_one_number(said, added) or any(
         (one in region or other in region)
         and depths[m] == min(depths[n : m + 1]) == depths[n]
         and not all(added[n])
         and added[n] == added[m][::-1]
-        and _is_one_thing(one, other, numbers)
+        and _is_one_thing(one, other)
         for n, one in enumerate(said)
         if any(added[n])
         for m, other in enumerate(said[n + 1 : n + _NEARBY], n + 1)
@@ -229,14 +228,27 @@ def _code(text: str, language: Language) -> Words:
     return Counter(" ".join(line.split()) for line in code_lines((text,), language))
 
 
-def _is_one_thing(one: str, other: str, numbers: Set[tuple[str, int]]) -> bool:
-    """Return whether two lines have the same words, or bind the same name, or the next number."""
+def _takes_one_number(said: Sequence[str], added: Sequence[list[bool]]) -> bool:
+    """Return whether each side takes the next number of a list, for something else."""
+    rows = [_numbered(line) for line in said]
+    numbers = {row[:2] for row in rows}
+    ours, theirs = (
+        {row[:2]: row[2] for row, who in zip(rows, added, strict=True) if who == side}
+        for side in ([True, False], [False, True])
+    )
+    return any(
+        number > 1
+        and ours[shape, number] != theirs[shape, number]
+        and not numbers.isdisjoint(((shape, number - 1), (shape, number / 2)))
+        for shape, number in ours.keys() & theirs.keys()
+    )
+
+
+def _is_one_thing(one: str, other: str) -> bool:
+    """Return whether two lines have the same words, or bind the same name."""
     a, b = (Counter(map(str.lower, _PART.findall(x.strip(" ,\\")))) for x in (one, other))
     if is_distinctive_line(one) and is_distinctive_line(other) and not (a - b and b - a):
         return True
-    (shape, number, name), last = _numbered(one), _numbered(other)
-    if (shape, number) == last[:2] and name != last[2] and number > 1:
-        return not numbers.isdisjoint(((shape, number - 1), (shape, number / 2)))
     return not _bound(one).isdisjoint(_bound(other))
 
 
