@@ -193,8 +193,8 @@ def is_said_twice(conflict: Conflict, made: Made) -> bool:
     The lines are near each other, in one block. One side of mumble adds `bool bMuteCueShown`, and
     the other `bool muteCueShown` (50fd9ec4c288).
     """
-    # Of 717 merged files of 17 projects that nothing was tuned with, it holds for 13 of 46 that are
-    # plainly wrong, and for 2 of 671 that are as the person's.
+    # Of the merged files of 17 projects that nothing was tuned with, it holds for 15 of 74 that are
+    # plainly wrong, and for 3 of 1,225 that are as the person's.
     if not conflict.region.ours:
         return False
     language = conflict.around.language
