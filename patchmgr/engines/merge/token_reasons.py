@@ -56,6 +56,7 @@ _DECLARES = re.compile(
     r"\w(?:[\w<>,\s*&]|::)*[\s*&>](\w+)\s*(?:=[^=]|[;\[{])"
     r"|\s*(?!\w+\s*=\s*=)((?:\w+(?:\.|->|::))*\w+)\s*=[^=]|#\s*define\s+(\w+)|\s*(?:(?:let|private|public|readonly|va[lr])\s+)*([\w-]+)\??\s*:\s*[^\s:]"
 )
+_ENUMERATOR = re.compile(r"([A-Z][A-Z\d_]+)(?: ?=[^=].*)?,?")
 _FUNCTION = re.compile(
     r"\s*(?!(?:await|case|defer|delete|else|go|goto|new|return|throw|yield)\b)"
     r"\w[\w<>:,\s*&]*[\s*&](\w+\s*\(.*)"
@@ -213,9 +214,13 @@ def is_said_twice(conflict: Conflict, made: Made) -> bool:
     return _takes_one_number(said, added) or any(
         (one in region or other in region)
         and depths[m] == min(depths[n : m + 1]) == depths[n]
-        and not all(added[n])
         and added[n] == added[m][::-1]
-        and _is_one_thing(one, other)
+        and (
+            # one enumerator with two comments (CMake e8f0f502424a)
+            one == other and bool(_bound(one)) and all(side[one] == 1 for side in known[1:])
+            if all(added[n])
+            else _is_one_thing(one, other)
+        )
         for n, one in enumerate(said)
         if any(added[n])
         for m, other in enumerate(said[n + 1 : n + _NEARBY], n + 1)
@@ -259,7 +264,7 @@ def _bound(line: str) -> set[object]:
     if (test := _IF.search(line)) is not None:
         names = {x for x in words_of(said_of(test[1])) if x.isidentifier()} - _CONSTANTS
         return {frozenset(names)} if names else set()
-    declared = _DECLARES.match(line)
+    declared = _DECLARES.match(line) or _ENUMERATOR.fullmatch(line)
     return {declared[declared.lastindex or 0]} if declared else set()
 
 
