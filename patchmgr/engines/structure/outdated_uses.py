@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Set
+from collections.abc import Iterator
 from itertools import islice
 from keyword import kwlist
 from typing import TYPE_CHECKING
-
-from patchmgr.engines.audit.outline import words
 
 if TYPE_CHECKING:
     from patchmgr.engines.structure.guards_lines import Growths
@@ -23,7 +21,6 @@ _NO_NAMES = frozenset(
     {*kwlist, "NULL", "case", "catch", "delete", "false", "new", "null", "nullptr"}
     | {"self", "sizeof", "switch", "this", "throw", "true"}
 )
-_CALL = re.compile(r"(\.|->|::|\?\.)?[ \t]*(?<!\w)([^\W\d]\w*)[ \t]*\(")
 _MEMBER = frozenset({".", "->", "::", "?."})
 _ARGUMENT = re.compile(
     r"#[^\n]*|'(?:\\.|[^'\\\n])*'|\"(?:\\.|[^\"\\\n])*\"|(?:None|True|False|nullptr)\b"
@@ -55,11 +52,14 @@ def outdated_uses(texts: Texts, merged: str, counted: Growths) -> Iterator[tuple
         likely = {use for use, n in lost.items() if n >= _fewest(use)}
         new = (x for x, n in sorted(counted.merged.items()) if n > max(0, gone.get(x, 0)))
         again = [(use, line) for line in new for use in _uses(line) if use in likely]
-        kept = _kept({name for (_, name, _), _ in again}, texts.base, side) if again else ()
+        kept: dict[str, set[_Use]] = {}
         found: dict[str, str] = {}
         for use, line in again:
-            if use not in kept:
-                found.setdefault(use[1], line)
+            name = use[1]
+            if name not in found:
+                kept[name] = kept.get(name) or _kept(name, texts.base, side)
+                if use not in kept[name]:
+                    found[name] = line
         yield from ((line.strip(), name, who) for name, line in sorted(found.items()))
 
 
@@ -71,13 +71,22 @@ def _fewest(use: _Use) -> int:
     return _FEWEST if is_form else _FEWEST_PAIRS
 
 
-def _kept(names: set[str], base: str, side: str) -> set[_Use]:
-    """Return the uses of names that a side still has, and calls that it does not make otherwise."""
-    with_names = (line for line in side.split("\n") if not names.isdisjoint(words(line)))
-    kept = {use for line in with_names for use in _uses(line, has_comments=True)}
-    was, now = (Counter(_calls(text, names)) for text in (base, side))
-    otherwise = {name for call, n in now.items() if n > was[call] for _, name, _ in [call]}
-    return kept | now.keys() | {call for call in was if call[1] not in otherwise}
+def _kept(name: str, base: str, side: str) -> set[_Use]:
+    """Return the uses of a name that a side has, and the calls that it does not make otherwise."""
+    kept = {use for line in _lines_with(name, side) for use in _uses(line, has_comments=True)}
+    was, now = (Counter(_calls(text, name)) for text in (base, side))
+    kept |= now.keys()
+    return kept if any(n > was[call] for call, n in now.items()) else kept | was.keys()
+
+
+def _lines_with(name: str, text: str) -> Iterator[str]:
+    """Yield the lines of a text that contain a name."""
+    at = text.find(name)
+    while at >= 0:
+        end = text.find("\n", at)
+        end = len(text) if end < 0 else end
+        yield text[text.rfind("\n", 0, at) + 1 : end]
+        at = text.find(name, end)
 
 
 def _uses(line: str, *, has_comments: bool = False) -> Iterator[_Use]:
@@ -94,14 +103,16 @@ def _uses(line: str, *, has_comments: bool = False) -> Iterator[_Use]:
     yield from _calls(text)
 
 
-def _calls(text: str, names: Set[str] | None = None) -> Iterator[_Use]:
-    """Yield the calls of the given names in a text, or all, with the kinds of their arguments."""
-    for match in _CALL.finditer(text):
-        before, name = match.groups()
-        if name not in _NO_NAMES and (names is None or name in names):
-            kinds = _kinds(text, match.end())
-            if kinds is not None:
-                yield before or "", name, kinds
+def _calls(text: str, name: str = "") -> Iterator[_Use]:
+    """Yield the calls of a name in a text, or all calls, with the kinds of their arguments."""
+    # The search for a name is fast because its pattern begins with the name itself.
+    plain = re.escape(name)
+    pattern = rf"({plain})(?<!\w{plain})[ \t]*\(" if name else r"(?<!\w)([^\W\d]\w*)[ \t]*\("
+    for match in re.finditer(pattern, text):
+        kinds = None if match[1] in _NO_NAMES else _kinds(text, match.end())
+        if kinds is not None:
+            before = text[max(0, match.start() - 2) : match.start()]
+            yield next((sign for sign in _MEMBER if before.endswith(sign)), ""), match[1], kinds
 
 
 def _kinds(text: str, start: int) -> str | None:
