@@ -7,6 +7,7 @@ from collections import Counter
 from functools import lru_cache
 from itertools import pairwise
 
+from patchmgr.engines.merge.conflict import Conflict, Made
 from patchmgr.engines.merge.languages import CLOSERS, GO, PYTHON, C, Language, Token, tokens_of
 
 _LEVELS = (  # by precedence, the loosest first; languages differ only in the place of `&` and `|`
@@ -30,6 +31,28 @@ _ASSOCIATIVE = {*_LOGICAL, "+", "*", "|", "^", "&"}
 _PREFIXES = {"-", "+", "*", "&", "!", "~", "not", "await", "**"}
 _ENDS = {*",;:", "return", "if", "elif", "while", "else", "for", "assert"}
 _NO_OPERAND = {*_LEVEL, *_PREFIXES, *_ENDS}
+
+
+def is_regrouped(conflict: Conflict, made: Made) -> bool:
+    """Return whether more operators compete for an operand in the candidate than on the sides.
+
+    Upstream changes `flags` to `flags == 3`, and the patch changes it to `mask & flags`; or they
+    change `file.isImage()` to `file != null && file.isImage()` and `file.isImage() ||
+    file.isVideo()` (nextcloud/android 62c918f59a). Nobody decided which operator is applied first.
+
+    A missing comma and adjacent strings count, too. Both sides of a merge in torchao (7ca78ec6dc2a)
+    add a call, and the middle lines of the calls are equal: the strings of both were in one call.
+    A lost prefix counts as well: `-v1` and `v2 - v1` would give `v2 - v1`.
+    """
+    texts = (made.text, *map("".join, conflict.region.sides))
+    merged, base, ours, theirs = (competing(text, conflict.around.language) for text in texts)
+    every = ours + theirs - base
+    return any(
+        merged[pair] < min(every[pair], max(ours[pair], theirs[pair]))
+        if pair[1] and not pair[0]
+        else merged[pair] > max(every[pair], min(ours[pair], theirs[pair]))
+        for pair in (*merged, *every)
+    )
 
 
 @lru_cache(maxsize=64)

@@ -29,6 +29,7 @@ from patchmgr.engines.merge.features import Words
 from patchmgr.engines.merge.imports import imported
 from patchmgr.engines.merge.languages import PYTHON, TEXT, Language, code_lines, tokens_of
 from patchmgr.engines.merge.node_edits import token_edits
+from patchmgr.engines.merge.operators import is_regrouped
 from patchmgr.engines.merge.statements import code_of, has_layout_of
 from patchmgr.engines.merge.token_reasons import (
     has_mixed_parts,
@@ -40,7 +41,6 @@ from patchmgr.engines.merge.token_reasons import (
     is_of_a_changed_form,
     is_of_another_format,
     is_of_older_form,
-    is_regrouped,
     is_renamed,
     is_said_twice,
     is_used_elsewhere,

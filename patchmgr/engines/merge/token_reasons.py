@@ -1,4 +1,4 @@
-"""Reasons to ask a person that single tokens give: names, numbers, literals and operators."""
+"""Reasons to ask a person that single tokens give: names, numbers and literals."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ from patchmgr.engines.merge.conflict import (
 from patchmgr.engines.merge.features import Words
 from patchmgr.engines.merge.languages import Language, code_lines, tokens_of
 from patchmgr.engines.merge.node_edits import token_edits
-from patchmgr.engines.merge.operators import competing
 from patchmgr.engines.merge.tree import Node, likeness, lines_of, said_of, words_of
 
 _LAST_NUMBER = re.compile(r"(.*\W)(0[xX][\da-fA-F]{1,16}|\d{1,18})([uUlL]{0,3}\W*)")
-_LITERAL = re.compile(r"\"[^\"]*\"|'[^']*'|\b\d[\w.]*")
+_STRING = re.compile(r"\"[^\"]*\"|'[^']*'")
+_LITERAL = re.compile(rf"{_STRING.pattern}|\b\d[\w.]*")
 _IF = re.compile(r"\bif\s*\((.*)\)")
 _CONSTANTS = frozenset({"NULL", "null", "nullptr", "true", "false", "not", "None"})
 _CONVERSION = re.compile(r"%[-+ #0-9.*]*(?:hh?|ll?|[zjtLq])?[diouxXeEfFgGaAcspn]")
@@ -36,7 +36,6 @@ _JOINED = re.compile(r"\b(?=(\w+[^\w\s]{1,3}[^\W\d]\w*))")
 # the first part of a name with underscores, or of a path
 _PREFIX = re.compile(r"(?<![\w/.])(?:[^\W\d]\w*?_(?=\w)|\w[\w.-]*/(?=[\w.-]))")
 _NUMBER = re.compile(r"\d+")
-_STRING = re.compile(r"\"[^\"]*\"|'[^']*'")
 # the name of a parameter, and its default value
 _PARAMETER = re.compile(r"(?:(?<=[\w*&>]\s)|(?<=[*&>]))\w+\s*(?:=[^,()]*)?(?=[,)])")
 _POINTER = re.compile(r"\w+\s*\(\s*\*")  # to a function
@@ -54,7 +53,8 @@ _DECLARES = re.compile(
     r"\s*(?!(?:case|delete|else|extern|friend|goto|namespace|new|return|throw|typedef|using)\b)"
     r"(?!(?:class|enum|struct|union)\s+\w+\s*[;{])"
     r"\w(?:[\w<>,\s*&]|::)*[\s*&>](\w+)\s*(?:=[^=]|[;\[{])"
-    r"|\s*(?!\w+\s*=\s*=)((?:\w+(?:\.|->|::))*\w+)\s*=[^=]|#\s*define\s+(\w+)|\s*(?:(?:let|private|public|readonly|va[lr])\s+)*([\w-]+)\??\s*:\s*[^\s:]"
+    r"|\s*(?!\w+\s*=\s*=)((?:\w+(?:\.|->|::))*\w+)\s*=[^=]|#\s*define\s+(\w+)"
+    r"|\s*(?:(?:let|private|public|readonly|va[lr])\s+)*([\w-]+)\??\s*:\s*[^\s:]"
 )
 _ENUMERATOR = re.compile(r"([A-Z][A-Z\d_]+)(?: ?=[^=].*)?,?")
 _FUNCTION = re.compile(
@@ -479,28 +479,6 @@ def stammered(text: str, language: Language) -> set[str]:
                 if same == size and any(map(str.isidentifier, words[n + 1 : n + 1 + size])):
                     found.add(" ".join(sorted(words[n + 1 : n + 1 + size])))
     return found
-
-
-def is_regrouped(conflict: Conflict, made: Made) -> bool:
-    """Return whether more operators compete for an operand in the candidate than on the sides.
-
-    Upstream changes `flags` to `flags == 3`, and the patch changes it to `mask & flags`; or they
-    change `file.isImage()` to `file != null && file.isImage()` and `file.isImage() ||
-    file.isVideo()` (nextcloud/android 62c918f59a). Nobody decided which operator is applied first.
-
-    A missing comma and adjacent strings count, too. Both sides of a merge in torchao (7ca78ec6dc2a)
-    add a call, and the middle lines of the calls are equal: the strings of both were in one call.
-    A lost prefix counts as well: `-v1` and `v2 - v1` would give `v2 - v1`.
-    """
-    texts = (made.text, *map("".join, conflict.region.sides))
-    merged, base, ours, theirs = (competing(text, conflict.around.language) for text in texts)
-    every = ours + theirs - base
-    return any(
-        merged[pair] < min(every[pair], max(ours[pair], theirs[pair]))
-        if pair[1] and not pair[0]
-        else merged[pair] > max(every[pair], min(ours[pair], theirs[pair]))
-        for pair in (*merged, *every)
-    )
 
 
 def is_declared_alike(conflict: Conflict, made: Made) -> bool:
