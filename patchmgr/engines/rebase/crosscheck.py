@@ -67,7 +67,7 @@ def check_merged(
                 _finding(path, sentence, merges[path]),
             )
             for path, sentences in found.items()
-            for sentence in (*sentences, *answers.get(path, ()))
+            for sentence in (*sentences, *_others(sentences, answers.get(path, ())))
             if not _is_about(sentence, known.get(path, ()))
         )
 
@@ -85,7 +85,8 @@ def check_file(
         where = f"line {fault.line}, " if fault.line else ""
         return (f"both sides parse, but their merge does not: {where}{fault.what}.",)
     texts, text = Texts(*map(decoded, sides)), decoded(merged)
-    return (*suspect(texts, text, path), *_outdated(texts, text, growths(texts, text)))
+    outdated = _outdated(texts, text, growths(texts, text))
+    return (*_others(outdated, suspect(texts, text, path)), *outdated)
 
 
 def _outdated(texts: Texts, merged: str, counted: Growths) -> tuple[str, ...]:
@@ -95,6 +96,12 @@ def _outdated(texts: Texts, merged: str, counted: Growths) -> tuple[str, ...]:
         for line, name, who in outdated_uses(texts, merged, counted)
     )
     return (*outdated_lines(texts, counted), *uses)
+
+
+def _others(told: Sequence[str], sentences: Sequence[str]) -> list[str]:
+    """Return the sentences that are not about a name whose outdated use was told."""
+    names = [name for sentence in told for name in _QUOTED.findall(sentence)[1:]]
+    return [sentence for sentence in sentences if not _is_about(sentence, names)]
 
 
 def _is_about(sentence: str, symbols: Collection[str]) -> bool:

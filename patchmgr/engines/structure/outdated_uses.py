@@ -52,14 +52,12 @@ def outdated_uses(texts: Texts, merged: str, counted: Growths) -> Iterator[tuple
         likely = {use for use, n in lost.items() if n >= _fewest(use)}
         new = (x for x, n in sorted(counted.merged.items()) if n > max(0, gone.get(x, 0)))
         again = [(use, line) for line in new for use in _uses(line) if use in likely]
-        kept: dict[str, set[_Use]] = {}
+        names = {name for (_, name, _), _ in again}
+        kept = set[_Use]().union(*(_kept(name, texts.base, side) for name in names))
         found: dict[str, str] = {}
         for use, line in again:
-            name = use[1]
-            if name not in found:
-                kept[name] = kept.get(name) or _kept(name, texts.base, side)
-                if use not in kept[name]:
-                    found[name] = line
+            if use not in kept:
+                found.setdefault(use[1], line)
         yield from ((line.strip(), name, who) for name, line in sorted(found.items()))
 
 

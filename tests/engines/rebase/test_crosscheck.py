@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 
 from patchmgr.engines.audit.checks import CHECKS
 from patchmgr.engines.audit.states import run_checks
-from patchmgr.engines.rebase.crosscheck import Question, check_merged
+from patchmgr.engines.rebase.crosscheck import Question, check_file, check_merged
 from patchmgr.engines.structure.guards import suspect
 from patchmgr.engines.structure.guards_lines import growths
 from patchmgr.engines.structure.outdated_uses import outdated_uses
@@ -145,6 +145,17 @@ def test_what_the_audit_told_of_a_name_is_not_told_again() -> None:
     _, states = audited({"a.py": module()}, {"a.py": ours}, {"a.py": upstream})
     (told,) = check_merged(states, suspect_all=at_once)(())
     assert not check_merged(states, suspect_all=at_once)([told])
+
+
+def test_a_name_that_upstream_replaced_is_told_once() -> None:
+    base = "log.emit(1)\nlog.emit(2)\nlog.emit(3)\n" + "".join(LINES)
+    sides = (base.replace("emit", "send"), base + "log.emit(4)\n")
+    merged = sides[0] + "log.emit(4)\n"
+    contents = (base.encode(), sides[0].encode(), sides[1].encode())
+    said = "`log.emit(4)` uses `emit` as it was before upstream changed every use of it."
+    assert check_file(contents, merged.encode(), "a.py", suspect=suspect) == (said,)
+    _, states = audited(*({"a.py": one} for one in (contents[0], contents[2], contents[1])))
+    assert [f.text for _, f in check_merged(states, suspect_all=at_once)(())] == [said]
 
 
 def test_a_warning_names_the_patch_that_it_is_about() -> None:
