@@ -119,14 +119,14 @@ class Workspace:
             return None
 
     def series_record(self, name: str) -> SeriesRecord:
-        """Return the entry in upstream.lock, or raise PatchmgrError "unknown-series"."""
+        """Return a series' entry in upstream.lock, or raise PatchmgrError "unknown-series"."""
         lock = self.lock()
         if name not in lock.series:
             raise _unknown("series", name, lock.series)
         return lock.series[name]
 
     def upstream(self, name: str) -> Upstream:
-        """Return the entry in upstream.lock, or raise PatchmgrError "unknown-upstream"."""
+        """Return an upstream's entry in upstream.lock; raise "unknown-upstream" if it has none."""
         lock = self.lock()
         if name not in lock.upstreams:
             raise _unknown("upstream", name, lock.upstreams)
@@ -161,13 +161,13 @@ class Workspace:
         return SeriesSettings() if raw is None else parse_settings(raw, series=name)
 
     def is_free(self, series: str, name: str, content: bytes | None = None) -> bool:
-        """Return whether no file has this patch name, except a regular file with `content`."""
+        """Return whether a patch name is free: no file has it, or only one with this `content`."""
         place = self.root / f"series/{series}/{name}"
         is_same = content is not None and place.is_file() and place.read_bytes() == content
         return not os.path.lexists(place) or (is_same and not place.is_symlink())
 
     def names_beside(self, series: str, source: str | None = None) -> dict[str, str]:
-        """Map each patch of the stack's other series, except those of `source`, to its series."""
+        """Return the patches of the stack's other series except `source`, with their series."""
         lock = self.lock()
         upper = (name for name in lock.series if series in lock.below(name))
         others = {*lock.below(series), *upper} - {source}
@@ -276,7 +276,7 @@ class Workspace:
         return False
 
     def read_whole(self, read: Callable[[], T]) -> T:
-        """Return what `read` returns, called again if another process changed files meanwhile.
+        """Return the result of `read`; repeat the call if another process changed files meanwhile.
 
         Commands that only read need this, because they do not lock the workspace.
         """
@@ -329,7 +329,7 @@ class Workspace:
                         raise
 
     def make(self, change: Change, *, told: LogEntry | None = None) -> None:
-        """Make a change, completely or not at all, and log what it replaces."""
+        """Make a change completely or not at all, and log the replaced contents."""
         if self.is_dry_run:
             return
         told = told or (LogEntry(self.command) if self.command is not None else None)
@@ -342,7 +342,7 @@ class Workspace:
 
 
 class Foreseen(Workspace):
-    """A read-only view of a workspace with other contents of some files (None: deleted)."""
+    """A read-only view of a workspace in which `files` replaces some files (None: deleted)."""
 
     def __init__(self, workspace: Workspace, files: Mapping[str, bytes | None]) -> None:
         super().__init__(workspace.root, is_dry_run=True)

@@ -16,7 +16,7 @@ from patchmgr.formats.decisions import DECISIONS, write_decisions
 from patchmgr.formats.shown import shown
 from patchmgr.model.decision import Decision, Ruling
 from patchmgr.plumbing.history import commit_of_pull
-from patchmgr.services.decisions import Undecided, read_decisions, read_findings
+from patchmgr.services.decisions import Undecided, read_decisions, read_undecided
 from patchmgr.services.session import Session, subject_of
 from patchmgr.services.upstreaming import find_follow_ups
 from patchmgr.workspace import Change, Workspace
@@ -106,7 +106,7 @@ def _named_patch(
 
 def _found(workspace: Workspace, series: str, patch: str) -> tuple[Undecided, ...]:
     """Return what the last rebase left undecided in a patch."""
-    every = read_findings(workspace)
+    every = read_undecided(workspace)
     found = {i.passages: i for i in every if (i.series, i.patch) == (series, patch)}
     if found:
         return tuple(found.values())

@@ -30,7 +30,7 @@ from patchmgr.plumbing.stores import adopt_pack, references
 from patchmgr.plumbing.upstream_kinds import OpenUpstream
 from patchmgr.services.carry import CarryOptions
 from patchmgr.services.checkouts import pushed_targets
-from patchmgr.services.decisions import decided_now, keep_findings, keep_open_findings
+from patchmgr.services.decisions import decided_now, keep_open_findings, save_undecided
 from patchmgr.services.load import Parents, RebaseRun, rebase_run
 from patchmgr.services.memory import Memory, closed_files, open_conflicts, resolutions_in_work
 from patchmgr.services.plans import planned_state
@@ -331,7 +331,7 @@ def _rebase_all(
         checkout=None if checkout is None else checkout.root,
     )
     with uninterrupted():
-        keep_findings(session.workspace, outcomes)
+        save_undecided(session.workspace, outcomes)
         keep_open_findings(session.workspace, outcomes)
         if not result.has_conflicts:
             result = _finish(memory, in_progress, result, change, options.solved)
@@ -471,7 +471,7 @@ def rebase_onto_many(
                     outcomes = [run.carry_onto(one, state, parents) for one in loaded]
                     found.setdefault(label, []).extend(outcomes)
         # series whose upstream has no such state are left out
-        keep_findings(session.workspace, [o for outcomes in found.values() for o in outcomes])
+        save_undecided(session.workspace, [o for outcomes in found.values() for o in outcomes])
         return tuple(TargetOutcome(label, tuple(outcomes)) for label, outcomes in found.items())
 
 

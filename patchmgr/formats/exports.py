@@ -30,7 +30,7 @@ from patchmgr.model.series import SeriesFile, SeriesLine
 
 
 class DiffShape(Struct, frozen=True):
-    """The format in which git writes the diff of a patch that cannot be exported unchanged."""
+    """How git writes the diff of a patch that cannot be exported unchanged."""
 
     finds_renames: bool = True
     folder: str = ""  # inserted before each path, after `a/` and `b/`
@@ -72,7 +72,7 @@ class Form(Struct, frozen=True):
     """An export format; this base class exports a folder of mails with a series file."""
 
     is_file: bool = False  # `files` returns one file, under the empty path
-    takes_all: bool = False  # patches that guards or conditions leave out, too
+    takes_all: bool = False  # also exports patches that guards or conditions leave out
     is_whole: bool = False  # all patches become one diff
     names_releases: bool = False  # uses `Pinned.landed`
 
@@ -92,11 +92,11 @@ class Form(Struct, frozen=True):
         return is_mail(item)
 
     def rewritten(self, item: ExportItem, diff: bytes, pinned: Pinned) -> bytes:
-        """Return the patch file that replaces one that cannot be kept; git wrote the `diff`."""
+        """Return a new patch file for a patch that cannot be kept, with the `diff` from git."""
         return quoted(canonical_header(item.patch, author=item.author)) + diff
 
     def files(self, parcels: Sequence[Parcel], pinned: Pinned) -> Mapping[str, bytes]:
-        """Map the path of each exported file (the patches and the series file) to its content."""
+        """Return the content of each exported file (the patches and the series file) by path."""
         files = {p.item.patch.name: p.content for p in parcels}
         lines = tuple(x for x in pinned.lines if x.name is None or x.name in files)
         rewritten = {p.item.patch.name for p in parcels if not p.is_kept}
@@ -145,15 +145,15 @@ class Mails(Form, frozen=True):
     """Mails for `git am`."""
 
     def losses(self, parcel: Parcel) -> tuple[str, ...]:
-        """Return clauses that warn of quoted lines, and of an empty patch (git refuses it)."""
+        """Return clauses that warn of a quoted line, and of an empty patch, which git refuses."""
         told = "has no changes, and `git am` stops at it without --empty=keep"
         return (*_quoting(parcel), *(() if parcel.item.patch.files else (told,)))
 
 
 def _quoting(parcel: Parcel) -> tuple[str, ...]:
-    """Return a clause for a mail that would be two mails without a quoted line."""
+    """Return a clause if a line was quoted because it would begin another mail."""
     header = parcel.item.patch.header
-    told = "has a line that would begin another mail; it begins with > now"
+    told = "has a line that would begin another mail, so > was put before it"
     return () if quoted(header) == header else (told,)
 
 
@@ -163,7 +163,7 @@ class Mailbox(Mails, frozen=True):
     is_file: bool = True
 
     def kept(self, items: Sequence[ExportItem], pinned: Pinned) -> tuple[bool, ...]:
-        """Return for each patch whether the mailbox can be split to get its file back unchanged."""
+        """Return for each patch whether splitting the mailbox gives its file back unchanged."""
         return joinable([item.patch.raw if is_mail(item) else None for item in items])
 
     def files(self, parcels: Sequence[Parcel], pinned: Pinned) -> Mapping[str, bytes]:
@@ -270,9 +270,9 @@ class PatchPackage(Form, frozen=True):
         return DiffShape(finds_renames=False, folder=folder)
 
     def check(self, items: Sequence[ExportItem], pinned: Pinned) -> None:
-        """Raise PatchmgrError for a binary file, a link, lines that are not UTF-8, or no package.
+        """Raise PatchmgrError for a binary file, a link, or lines that are not UTF-8.
 
-        A package is needed only if a patch must be rewritten.
+        It is also an error if no package is named although a patch must be rewritten.
         """
         package = _package(pinned)
         for item in items:
@@ -291,8 +291,8 @@ class PatchPackage(Form, frozen=True):
             raise UsageError(message, hint)
 
     def kept(self, items: Sequence[ExportItem], pinned: Pinned) -> tuple[bool, ...]:
-        """Return True for all patches if each is for the same version of one package, or False."""
-        names = [_came_as(item) for item in items]
+        """Return True for every patch if all are for the same version of the same package."""
+        names = [_named_package(item) for item in items]
         wanted = _package(pinned)
         packages = {(name.packages, name.version) for name in names if name is not None}
         if wanted is not None:
@@ -354,8 +354,8 @@ def _package(pinned: Pinned) -> PackagePatch | None:
     return package
 
 
-def _came_as(item: ExportItem) -> PackagePatch | None:
-    """Return the package in the file name of a patch that stays in its folder, or None."""
+def _named_package(item: ExportItem) -> PackagePatch | None:
+    """Return the package in a patch's file name; None if the patch also changes other folders."""
     name = read_name(item.patch.name)
     if name is None or item.line.is_reversed:
         return None
@@ -421,7 +421,7 @@ class Suse(Yocto, frozen=True):
     field: str = MAINLINE
 
     def fields(self, item: ExportItem, pinned: Pinned) -> Mapping[str, str]:
-        """Return new values for those of SUSE's fields that must change; "" removes a field."""
+        """Return new values for the SUSE fields that must change; "" removes a field."""
         return suse_fields(item.patch, pinned.repository, pinned.landed)
 
 

@@ -38,7 +38,7 @@ def local_path(location: str) -> Path | None:
 
 
 def is_same_repository(one: str, other: str) -> bool:
-    """Return whether two URLs name the same repository, by whichever protocol."""
+    """Return whether two URLs name the same repository, whatever their protocols."""
     return _address(one) == _address(other)
 
 

@@ -31,12 +31,12 @@ IMPORTED_FROM = "Imported-From"
 COMMIT_DATE = "Commit-Date"
 
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9-]*")
-_OF_THE_MAIL = {"from": "--author", "subject": "--subject", "date": "--author"}
+_MAIL_HEADERS = {"from": "--author", "subject": "--subject", "date": "--author"}
 _FIELD = re.compile(rb"([A-Za-z][A-Za-z0-9-]*):(?:[ \t]|$)")
 
 
 class HeaderEdit(Struct, frozen=True):
-    """Changes to a patch's header; what is None, or a field that is not listed, stays as it is."""
+    """Changes to a patch's header; None, or a field that is not listed, means no change."""
 
     subject: str | None = None
     message: str | None = None
@@ -80,7 +80,7 @@ def message_lines(text: bytes) -> list[bytes]:
 
 def edited_header(patch: Patch, edit: HeaderEdit, *, nobody: Author) -> bytes:
     """Return the edited header in mail format; `nobody` is the default author."""
-    head, body, notes = _taken_apart(_mail_header(patch, nobody))
+    head, body, notes = _split_header(_mail_header(patch, nobody))
     if edit.subject is not None:
         head = _with_header(head, "Subject", edit.subject)
     if edit.author is not None:
@@ -89,11 +89,11 @@ def edited_header(patch: Patch, edit: HeaderEdit, *, nobody: Author) -> bytes:
         body = message_lines(encode_path(edit.message))
     for name, value in edit.fields:
         body = _with_field(body, name, value)
-    return _put_together(head, body, notes)
+    return _join_header(head, body, notes)
 
 
-def _put_together(head: Sequence[bytes], body: Sequence[bytes], notes: Sequence[bytes]) -> bytes:
-    """Return a header with these lines, the reverse of `_taken_apart`."""
+def _join_header(head: Sequence[bytes], body: Sequence[bytes], notes: Sequence[bytes]) -> bytes:
+    """Return a header with these lines, the reverse of `_split_header`."""
     is_ascii = b"".join([*head, *body]).isascii()
     if not is_ascii and not any(line.lower().startswith(b"content-type:") for line in head):
         head = [*head, *CHARSET]
@@ -107,7 +107,7 @@ def _mail_header(patch: Patch, nobody: Author) -> bytes:
     return canonical_header(patch, author=patch.author_or(nobody))
 
 
-def _taken_apart(header: bytes) -> tuple[list[bytes], list[bytes], list[bytes]]:
+def _split_header(header: bytes) -> tuple[list[bytes], list[bytes], list[bytes]]:
     """Split a mail into its header lines, its message, and the lines after the message."""
     lines = header.removesuffix(b"\n").split(b"\n")
     lines = lines[text_at(lines) :]
@@ -130,8 +130,8 @@ def _with_field(body: Sequence[bytes], name: str, value: str) -> list[bytes]:
     """Return the lines of a message with one field set, or removed if `value` is empty."""
     if _NAME.fullmatch(name) is None:
         raise UsageError(f"{shown(name)} is not a valid field name")
-    if name.lower() in _OF_THE_MAIL:
-        option = _OF_THE_MAIL[name.lower()]
+    if name.lower() in _MAIL_HEADERS:
+        option = _MAIL_HEADERS[name.lower()]
         raise UsageError(f"the field {name} cannot be set with --field; use {option}")
     text = [f" {line}" if line.strip() else " ." for line in value.split("\n")] if value else []
     new = [encode_path(line) for line in text]
@@ -158,17 +158,17 @@ def _field_at(lines: Sequence[bytes], name: str) -> tuple[int | None, int]:
 
 def with_text(patch: Patch, other: Patch, *, nobody: Author) -> bytes:
     """Return `patch`'s header with `other`'s message added; `nobody` is the default author."""
-    head, body, notes = _taken_apart(_mail_header(patch, nobody))
+    head, body, notes = _split_header(_mail_header(patch, nobody))
     added = other.message.removesuffix(b"\n").split(b"\n")
     text = without_last_blanks(body)
-    return _put_together(head, [*text, b"", *added] if text else added, notes)
+    return _join_header(head, [*text, b"", *added] if text else added, notes)
 
 
 def with_origin(mail: bytes, dates: Mapping[str, str]) -> bytes:
-    """Add the commit's id and date to a mail from git format-patch; `dates` has dates by id."""
+    """Add the commit's id and date to a mail from git format-patch; `dates` maps ids to dates."""
     first, _, rest = mail.partition(b"\n")
     commit = first.split(b" ")[1].decode()
-    is_known = _field_at(_taken_apart(rest)[1], IMPORTED_FROM)[0] is not None
+    is_known = _field_at(_split_header(rest)[1], IMPORTED_FROM)[0] is not None
     return with_fields(
         mail, {} if is_known else {IMPORTED_FROM: commit, COMMIT_DATE: dates[commit]}
     )
@@ -177,7 +177,7 @@ def with_origin(mail: bytes, dates: Mapping[str, str]) -> bytes:
 def with_fields(mail: bytes, fields: Mapping[str, str]) -> bytes:
     """Set fields in a mail from git format-patch; remove those whose new value is empty."""
     _, _, rest = mail.partition(b"\n")
-    head, body, diff = _taken_apart(rest)
+    head, body, diff = _split_header(rest)
     for name, value in fields.items():
         body = _with_field(body, name, value)
     return joined([ENVELOPE, *head, b"", *without_last_blanks(body), b"", *diff])

@@ -135,7 +135,7 @@ def _check_references(
 
 
 def _sorted(value: Any, at: str = "", depth: int = 0) -> Any:
-    """Return a value with the keys of its tables sorted; raise if TOML has no such value."""
+    """Return a value with sorted tables; raise "bad-lock" if TOML cannot represent it."""
     if depth > MAX_DEPTH:
         raise _LOCK.fault("is nested too deeply", at)
     if isinstance(value, Mapping):

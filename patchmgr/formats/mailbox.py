@@ -65,7 +65,7 @@ class _Field(Struct, frozen=True):
         return squeezed(decoded_words(b"".join(self.lines)))
 
 
-class _Letter(Struct, frozen=True):
+class _Header(Struct, frozen=True):
     """A parsed patch header: the header lines of a mail, and the lines below, without newlines.
 
     For a header that is not a mail, `head` is empty, and `body` contains all lines except those
@@ -81,7 +81,7 @@ class _Letter(Struct, frozen=True):
     is_mailbox: bool
 
 
-def _open_letter(lines: Sequence[bytes], name: str) -> _Letter:
+def _parse_header(lines: Sequence[bytes], name: str) -> _Header:
     """Parse a patch header; the patch's `name` is used in errors and as the default subject."""
     lines = _without_envelope(lines)
     block, end = _read_block(lines)
@@ -101,7 +101,7 @@ def _open_letter(lines: Sequence[bytes], name: str) -> _Letter:
     if is_mailbox:
         subject, person = clean_subject(named["subject"].text()), _person(named, "from")
         head, body = tuple(lines[:end]), tuple(lines[end + 1 :])
-        return _Letter(head, body, subject, person, date, charset, is_mailbox=True)
+        return _Header(head, body, subject, person, date, charset, is_mailbox=True)
     return _field_text(lines, block, end, name=name, charset=charset, date=date)
 
 
@@ -167,7 +167,7 @@ def _field_text(
     name: str,
     charset: str | None,
     date: str,
-) -> _Letter:
+) -> _Header:
     """Parse a patch header that begins with DEP-3 fields."""
     named: dict[str, _Field] = {}
     for field in block:
@@ -186,10 +186,10 @@ def _field_text(
     person = _person(named, "from", "author")
     gap = [b""] if kept and below and not is_blank(below[0]) else []
     body = tuple(_from_text_on([*kept, *gap, *below]))
-    return _Letter((), body, subject, person, date, charset, is_mailbox=False)
+    return _Header((), body, subject, person, date, charset, is_mailbox=False)
 
 
-def _free_text(lines: Sequence[bytes], name: str) -> _Letter:
+def _free_text(lines: Sequence[bytes], name: str) -> _Header:
     """Parse a patch header that is free text; its first paragraph becomes the subject."""
     subject, below = _paragraph(list(lines), None)
     subject = clean_subject(subject) or _fallback_subject(name)
@@ -197,7 +197,7 @@ def _free_text(lines: Sequence[bytes], name: str) -> _Letter:
         below = list(lines)
     fields = [line for line in below if line.lower().startswith(b"author:")]
     person = parse_person(decoded_words(fields[0][7:])) if fields else None
-    return _Letter((), tuple(_from_text_on(below)), subject, person, "", None, is_mailbox=False)
+    return _Header((), tuple(_from_text_on(below)), subject, person, "", None, is_mailbox=False)
 
 
 def _paragraph(lines: list[bytes], charset: str | None) -> tuple[str, list[bytes]]:
@@ -333,21 +333,21 @@ def read_header(header: bytes, *, name: str = "") -> HeaderText:
     """
     lines = _lines(header, name)
     mail = _as_mail(lines)
-    letter = _open_letter(lines if mail is None else mail, name)
-    body = read_body(letter.body, letter.charset)
-    for line in () if letter.is_mailbox else letter.body:
-        decoded(line, letter.charset)  # fail now, not when canonical_header decodes the line
-    subject = _subject(letter, body)
+    parsed = _parse_header(lines if mail is None else mail, name)
+    body = read_body(parsed.body, parsed.charset)
+    for line in () if parsed.is_mailbox else parsed.body:
+        decoded(line, parsed.charset)  # fail now, not when canonical_header decodes the line
+    subject = _subject(parsed, body)
     message = stripped_space([subject, "", *body.lines])
     subject = subject or decoded(message.partition(b"\n")[0]) or _fallback_subject(name)
-    person = parse_person(body.headers.get("from", "")) or letter.person
-    date = _read_date(body.headers["date"], name) if "date" in body.headers else letter.date
+    person = parse_person(body.headers.get("from", "")) or parsed.person
+    date = _read_date(body.headers["date"], name) if "date" in body.headers else parsed.date
     text = HeaderText(
         repaired(subject),
         message or encode_path(f"{subject}\n"),
         None if person is None else Author(*person, date),
-        letter.is_mailbox and mail is None,
-        _fields(lines if mail is None else mail, letter),
+        parsed.is_mailbox and mail is None,
+        _fields(lines if mail is None else mail, parsed),
     )
     if "\0" in "".join([subject, *text.fields.values()]) or b"\0" in message:
         raise PatchmgrError("bad-patch", f"patch {shown(name)} has a NUL in an encoded word")
@@ -362,11 +362,11 @@ def canonical_header(patch: Patch, *, author: Author) -> bytes:
     """
     size = len(split_lines(patch.header))
     lines = _lines(b"".join(unmangled_lines(patch.raw)[:size]), patch.name)
-    letter = _open_letter(_as_mail(lines) or lines, patch.name)
-    if letter.is_mailbox:
-        return joined([ENVELOPE, *letter.head, b"", *without_stat(letter.body), b""])
-    subject = _subject(letter, read_body(letter.body, letter.charset))
-    body = [encode_path(decoded(line, letter.charset)) for line in without_stat(letter.body)]
+    parsed = _parse_header(_as_mail(lines) or lines, patch.name)
+    if parsed.is_mailbox:
+        return joined([ENVELOPE, *parsed.head, b"", *without_stat(parsed.body), b""])
+    subject = _subject(parsed, read_body(parsed.body, parsed.charset))
+    body = [encode_path(decoded(line, parsed.charset)) for line in without_stat(parsed.body)]
     head = mail_head(subject, author, is_ascii=b"".join(body).isascii())
     return joined([ENVELOPE, *head, b"", *body, b""])
 
@@ -388,16 +388,16 @@ def _lines(header: bytes, name: str) -> list[bytes]:
     return header.removesuffix(b"\n").split(b"\n") if header else []
 
 
-def _subject(letter: _Letter, body: Body) -> str:
-    return clean_subject(body.headers.get("subject", "")) or letter.subject
+def _subject(parsed: _Header, body: Body) -> str:
+    return clean_subject(body.headers.get("subject", "")) or parsed.subject
 
 
-def _fields(lines: list[bytes], letter: _Letter) -> dict[str, str]:
+def _fields(lines: list[bytes], parsed: _Header) -> dict[str, str]:
     """Return the fields of a header; encoded words are decoded only in a mail's header lines."""
-    head = [decoded_words(line) for line in letter.head]
-    rest = letter.body if letter.is_mailbox else lines
+    head = [decoded_words(line) for line in parsed.head]
+    rest = parsed.body if parsed.is_mailbox else lines
     body = takewhile(lambda line: not is_cut(line), rest)
-    return read_fields([*head, "", *(decoded(line, letter.charset) for line in body)])
+    return read_fields([*head, "", *(decoded(line, parsed.charset) for line in body)])
 
 
 def mail_head(subject: str, author: Author, *, is_ascii: bool) -> list[bytes]:

@@ -1,8 +1,8 @@
 """An overlay's folder: patched copies of modules, and the code that makes Python import them.
 
-Python imports the overlay's `sitecustomize`, which installs a finder and then runs any other
-`sitecustomize`, which it hides. If an installed file differs from the one that the overlay was made
-for, a warning is written, and the overlay is not used.
+Python imports the overlay's `sitecustomize`, which installs a finder and then runs the
+`sitecustomize` that it hides, if there is one. If an installed file differs from the one that the
+overlay was made for, a warning is written, and the overlay is not used.
 """
 
 from __future__ import annotations
@@ -215,7 +215,7 @@ def module_name(path: str) -> str | None:
 def overlay_files(
     series: str, site: str, patched: Mapping[str, tuple[str | None, bytes]]
 ) -> dict[str, bytes]:
-    """Map the path of each file of an overlay to its content, in the order of writing.
+    """Return the content of each file of an overlay by path, in the order of writing.
 
     `patched` maps an installed path to the sha256 of the installed file (None if there is none) and
     the content of the patched copy.

@@ -78,7 +78,7 @@ def size_limit(name: str) -> int:
 
 
 def write_recorded(recorded: Recorded) -> dict[str, bytes | None]:
-    """Map each file name in a conflict's folder to the file's content, or to None for no file."""
+    """Return the files of a conflict's folder by name; None means that there is no such file."""
     solved = recorded.resolution
     meta = _Meta(
         FORMAT,

@@ -1,4 +1,4 @@
-"""Rewrite patches that `parse_patch` refuses, with the meaning that they have for `patch` and git.
+"""Rewrite patches that `parse_patch` refuses, keeping the meaning that `patch` and git give them.
 
 `parse_patch` refuses a patch that two programs could read in two ways. Many existing folders have
 such patches, each written for one tool.
@@ -93,7 +93,7 @@ def rewritten(raw: bytes, *, name: str, strip: int, exists: Callable[[str], bool
 
 
 def with_places(patch: Patch, places: Mapping[int, Sequence[int]]) -> bytes:
-    """Return a patch with its hunks at new start lines, which `places` has (from 0) by file."""
+    """Return a patch with new start lines (from 0) for the hunks of the files in `places`."""
     lines, at = split_lines(patch.diff), 0
     for index, file in enumerate(patch.files):
         grown = 0

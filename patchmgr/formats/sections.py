@@ -315,7 +315,7 @@ def is_epoch(stamp: bytes) -> bool:
 
 
 class Sections:
-    """The paths in those sections of a patch that were added so far."""
+    """The paths in the sections of a patch that have been read so far."""
 
     def __init__(self) -> None:
         self._left: set[str] = set()
@@ -542,7 +542,7 @@ def _binary(reader: PatchReader, facts: _Facts) -> BinaryChange | None:
         raise reader.fault("the binary patch has no full index line", hint, at=at)
     change = read_binary(reader)
     if facts.is_deleted and change != BinaryChange("literal", b""):
-        raise reader.fault("the section deletes the file, but has content for it", at=at)
+        raise reader.fault("the section deletes the file, but adds content to it", at=at)
     wanted = facts.new_id if len(facts.new_id) == 40 and change.method == "literal" else None
     if wanted and not facts.is_deleted and blob_id(change.payload) != wanted:
         raise reader.fault("the binary content does not match the index line", at=at)

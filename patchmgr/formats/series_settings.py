@@ -14,7 +14,7 @@ from patchmgr.formats.paths import check_path
 from patchmgr.formats.regexes import RegexError, compile_regex
 from patchmgr.formats.shown import shown
 from patchmgr.formats.toml_text import TomlFile
-from patchmgr.model.settings import EXPERIMENTAL, CheckCommand, Claim, SeriesSettings
+from patchmgr.model.settings import EXPERIMENTAL, CheckCommand, ContentClaim, SeriesSettings
 
 _PATHS = "paths"
 
@@ -178,11 +178,11 @@ def _command(file: TomlFile, name: str, table: Any) -> CheckCommand:
     return file.convert(named, CheckCommand, key)
 
 
-def _claim(file: TomlFile, place: str, value: object) -> Claim:
+def _claim(file: TomlFile, place: str, value: object) -> ContentClaim:
     path, _, symbol = place.partition("::")
     check_path(path, what="A claim's path")
     match = _DIGEST.fullmatch(value) if isinstance(value, str) else None
     if match is None:
         problem = 'must be "upstream", or "sha256:" followed by 64 digits'
         raise file.fault(problem, f"claims.{shown(place)}")
-    return Claim(path, symbol or None, match[1])
+    return ContentClaim(path, symbol or None, match[1])

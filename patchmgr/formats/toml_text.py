@@ -21,7 +21,7 @@ else:  # pragma: no cover - Python 3.10 has no tomllib
 
 __all__ = ["TomlFile", "loads"]
 
-_MENDING = "correct the file, or restore the committed version: git restore FILE"
+_HINT = "correct the file, or restore the committed version: git restore FILE"
 
 T = TypeVar("T")
 _FIELD = re.compile(r"Object (?:contains )?(missing|unknown)(?: required)? field `(.*)`")
@@ -45,7 +45,7 @@ class TomlFile(Struct, frozen=True):
         try:
             return loads(raw.decode())
         except (ValueError, RecursionError) as fault:
-            hints = merge_hints(split_lines(raw)) or (_MENDING,)
+            hints = merge_hints(split_lines(raw)) or (_HINT,)
             said = shown(str(fault))
             if isinstance(fault, UnicodeDecodeError):
                 said = f"line {raw[: fault.start].count(10) + 1} is not UTF-8"
@@ -58,7 +58,7 @@ class TomlFile(Struct, frozen=True):
         for key, value in table.items() if isinstance(table, dict) else ():
             if isinstance(value, str) and not value.isprintable():
                 message = shown(f"{self.name}: {above}{key} must be printable text")
-                raise PatchmgrError(self.kind, message, _MENDING)
+                raise PatchmgrError(self.kind, message, _HINT)
         try:
             return msgspec.convert(table, form)
         except msgspec.ValidationError as fault:
@@ -69,10 +69,10 @@ class TomlFile(Struct, frozen=True):
             else:
                 problem = f": {problem[0].lower()}{problem[1:]}".replace("`object", "`table")
             where = f"{self.name}: {above}{key}" if key else f"{self.name}: {at}"
-            raise PatchmgrError(self.kind, shown(where + problem), _MENDING) from fault
+            raise PatchmgrError(self.kind, shown(where + problem), _HINT) from fault
 
     def write(self, table: dict[str, Any]) -> bytes:
-        """Return the file with this content; raise an error for text that is not UTF-8."""
+        """Return the table as TOML; raise an error for text that is not UTF-8."""
         try:
             return tomli_w.dumps(table).encode()
         except UnicodeEncodeError:
@@ -82,4 +82,4 @@ class TomlFile(Struct, frozen=True):
     def fault(self, problem: str, key: str = "") -> PatchmgrError:
         """Return the error for a problem with a key of the file, or with the whole file."""
         where = f"{self.name}: {key}" if key else self.name
-        return PatchmgrError(self.kind, f"{where} {problem}", _MENDING)
+        return PatchmgrError(self.kind, f"{where} {problem}", _HINT)

@@ -27,7 +27,7 @@ _MAINLINE = (
     (late_pattern(r"(?P<detail>Depends on\s+.+)"), Stance.PENDING),
     (late_pattern(r"Never,?\s+(?P<detail>.+)"), Stance.INAPPROPRIATE),
 )
-_NO_MORE_THAN_YES = late_pattern(r"yes\b[,;\s]*", re.IGNORECASE)
+_YES = late_pattern(r"yes\b[,;\s]*", re.IGNORECASE)
 
 
 def standing_of(patch: Patch) -> UpstreamStanding:
@@ -75,7 +75,7 @@ def _forwarded(text: str) -> _Found:
     word = text.lower()
     if word in ("no", "not-needed"):
         return (Stance.PENDING if word == "no" else Stance.INAPPROPRIATE), ""
-    return Stance.SUBMITTED, _NO_MORE_THAN_YES.sub("", text, count=1)
+    return Stance.SUBMITTED, _YES.sub("", text, count=1)
 
 
 _FIELDS = {
@@ -159,7 +159,7 @@ def yocto_status(patch: Patch) -> str:
 def suse_fields(
     patch: Patch, repository: str, landed: Mapping[str, str | None]
 ) -> Mapping[str, str]:
-    """Return new values for SUSE's header fields ("" removes), or {} if those there are valid.
+    """Return new values for SUSE's header fields ("" removes one), or {} if they are valid.
 
     `landed` maps an upstream commit to the first release that contains it, or to None. Raises
     PatchmgrError "not-exportable" for an unknown status, or a commit not in `landed`.

@@ -14,19 +14,19 @@ class AuditFinding(Struct, frozen=True):
 
     kind: str  # a short stable word (`undefined-name`, `removed`, `signature`, ...)
     is_certain: bool
-    path: str  # a position in the result, with `line`
+    path: str  # of a file in the result
     line: int  # from 1; 0 for the whole file
     symbol: str | None
     text: str  # a sentence for a person: what is wrong, and what to look at
     commit: str | None = None  # the upstream commit (or release) that caused the fault, if known
     proposal: str | None = None  # the name or text to use instead, if known
-    id: str = ""  # of a definite finding: the same while the patch and the fault stay the same
+    id: str = ""  # of a definite finding; stable while the patch and the fault do not change
     accepted: str | None = None  # the reason of the person who accepted the finding
 
     @property
     def can_be_accepted(self) -> bool:
         """Return whether a person may accept the finding."""
-        # the person changes the header instead
+        # if `Ensures` fails, a person must correct the header
         return self.kind != ENSURES
 
     def sentence(self) -> str:

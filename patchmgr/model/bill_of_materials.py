@@ -23,7 +23,7 @@ class PatchUsed(Struct, frozen=True):
     author: Author
     is_backport: bool
     issues: tuple[Issue, ...]
-    commit: str | None = None  # of the patch on the branch that was built, if there is one
+    commit: str | None = None  # the patch's commit on the branch that was built, if there is one
 
 
 class Materials(Struct, frozen=True):

@@ -30,7 +30,7 @@ class Passage(Struct, frozen=True, order=True, forbid_unknown_fields=True):
     times: _Count = 1  # how often the file contains the lines
 
 
-class Finding(Struct, frozen=True):
+class Basis(Struct, frozen=True):
     """The basis of a decision: a digest of the patch's change, and passages of upstream's text."""
 
     change: str

@@ -52,7 +52,7 @@ class ConflictDocument(Struct, frozen=True):
 
 
 class EventDocument(Struct, frozen=True):
-    """An upstream commit, and what it did to a patch: landed, evolved, gone or reverted."""
+    """An upstream commit, and its effect on a patch's change: landed, evolved, reverted or gone."""
 
     commit: str
     event: str
@@ -152,7 +152,7 @@ class RebaseDocument(Struct, frozen=True, rename={"is_dry_run": "dry_run"}):
 
 
 class SolutionDocument(Struct, frozen=True):
-    """How a conflict was resolved, in words, and where the conflict was first seen."""
+    """A sentence on how a conflict was resolved, and the place where it was first seen."""
 
     path: str
     seen: str

@@ -1,4 +1,4 @@
-"""What a patch does to a file, described in words."""
+"""Descriptions of the edits that a patch makes to a file."""
 
 from __future__ import annotations
 
@@ -6,13 +6,13 @@ from msgspec import Struct
 
 
 class Edit(Struct, frozen=True):
-    """An edit that a patch makes, and the symbol in which it makes the edit."""
+    """A description of one edit, and the symbol that contains the edit."""
 
     symbol: str  # `Class.method`; empty for code outside of any symbol
     words: str
 
     def __str__(self) -> str:
-        """Return the edit in words, followed by its symbol if there is one."""
+        """Return the description, followed by the symbol if there is one."""
         return f"{self.words} in {self.symbol}" if self.symbol else self.words
 
 

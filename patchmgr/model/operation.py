@@ -74,7 +74,7 @@ class Operation(Struct, frozen=True):
     at: int  # in seconds since 1970
     command: str
     kind: OperationKind
-    of: tuple[int, ...]  # numbers of the operations that an undo reverted or a redo repeated
+    of: tuple[int, ...]  # the numbers of the operations that an undo reverted or a redo repeated
     files: tuple[Turned, ...]
     targets: tuple[TurnedTarget, ...] = ()
     refs: tuple[TurnedRef, ...] = ()

@@ -8,7 +8,7 @@ from enum import Enum
 from msgspec import Struct
 
 from patchmgr.model.audit import AuditFinding, Ledger
-from patchmgr.model.decision import Finding
+from patchmgr.model.decision import Basis
 from patchmgr.model.patch import Author
 from patchmgr.model.snapshot import Entry
 from patchmgr.model.upstream import CommitSummary, Pin
@@ -83,8 +83,8 @@ class HunkOutcome(Struct, frozen=True):
 
     path: str  # in the patch
     new_path: str  # in the new upstream state
-    # the first one, from 1, that the hunk's header gives for its new side; 0 for a change without
-    # hunks (mode, binary, rename, empty file)
+    # the start line (from 1) in the hunk's header for its new side; 0 for a change without hunks
+    # (mode, binary, rename, empty file)
     line: int
     symbol: str | None
     verdict: Verdict
@@ -103,7 +103,7 @@ class UpstreamCommit(CommitSummary, frozen=True):
 
 
 class Likely(CommitSummary, frozen=True):
-    """An upstream commit that seems to do what some hunks do, differently (confidence: 0 to 1)."""
+    """An upstream commit that seems to have the effect of some hunks (confidence: 0 to 1)."""
 
     confidence: float
     paths: tuple[str, ...]
@@ -141,7 +141,7 @@ class FileConflict(Struct, frozen=True):
     ours: bytes | None
     theirs: bytes | None
     marked: bytes | None  # the text with git's markers; None for binary files and deletions
-    # the decision that a person is likely to make, by `resemblances` or the patch's header
+    # the likely decision of a person, judging by `resemblances` or the patch's header
     proposal: str | None = None
     resemblances: tuple[Resemblance, ...] = ()
     # for each region or the whole file: the upstream commit that wrote that part of `ours`
@@ -178,7 +178,7 @@ class PatchOutcome(Struct, frozen=True):
     # suspicious lines in a merge without conflict; each begins with a path
     warnings: tuple[str, ...] = ()
     findings: tuple[AuditFinding, ...] = ()  # of the audit of the result
-    finding: Finding | None = None  # what a person's decision about the patch would rest on
+    basis: Basis | None = None  # of a decision that a person could make about the patch
     description: str | None = None  # from the header: why the patch exists
     drop_when: str | None = None  # from the header: when the patch may be dropped
 

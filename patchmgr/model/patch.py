@@ -90,7 +90,7 @@ class Author(Struct, frozen=True):
 
 
 def own_author(date: str = "0 +0000") -> Author:
-    """Return patchmgr itself as an author."""
+    """Return patchmgr as the author, with the given date."""
     return Author(COMMITTER_NAME, COMMITTER_EMAIL, date)
 
 

@@ -1,4 +1,4 @@
-"""What is tried beforehand: the steps of a plan, and the open pull requests of a forecast."""
+"""The steps of a planned rebase, and the forecast effects of open pull requests."""
 
 from __future__ import annotations
 
@@ -44,11 +44,11 @@ class BreakingCommit(CommitSummary, frozen=True):
 
 
 class Assumption(Struct, frozen=True, rename={"is_skipped": "skipped"}):
-    """A patch in conflict, which later steps of a plan assume to be resolved to its own lines."""
+    """A patch in conflict that later steps of a plan assume to be resolved as `theirs`."""
 
     series: str
     patch: str
-    is_skipped: bool = False  # it conflicts even then, and is assumed to be skipped
+    is_skipped: bool = False  # the patch conflicts even then, so it is assumed to be skipped
 
 
 class PlanStep(Struct, frozen=True, rename={"is_back": "back"}):
@@ -148,7 +148,7 @@ class Forecast(Struct, frozen=True):
     series: tuple[str, ...]
     tip: UpstreamState
     open: int  # how many were examined
-    # without a merge on the remote, a pull request is open for so long after its last commit
+    # if the remote has no merge of it, a pull request is open this long after its last commit
     days: int
     assuming: tuple[Assumption, ...]
     pulls: tuple[PullForecast, ...]

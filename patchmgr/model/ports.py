@@ -38,8 +38,8 @@ class Tree(Protocol):
         """Yield the paths of all files in a directory and its subdirectories."""
 
 
-class Kept(Protocol):
-    """A cache of answers from earlier runs; a question contains all that its answer depends on."""
+class AnswerCache(Protocol):
+    """A cache of answers; a question contains everything that its answer depends on."""
 
     # the program itself is not part of a question
     def get(self, question: Iterable[str | bytes]) -> list[Any] | None:
@@ -60,7 +60,7 @@ class TextMerge(Protocol):
 
 
 Style = Callable[[bytes], "bytes | None"]
-"""A function that returns the formatted content, or None if the formatter rejects the content."""
+"""A function that formats the content of a file; it returns None if the formatter fails."""
 
 
 class Formatter(Protocol):

@@ -110,7 +110,7 @@ class Resolving(Struct, frozen=True):
         return tuple(one for one in self.conflicts if not self.is_done(one))
 
     def moved(self, step: int, *, is_conflict: bool) -> Resolving:
-        """Return the state `step` regions or conflicts on (back if negative), wrapping around."""
+        """Return the state after moving `step` regions or conflicts forward, with wraparound."""
         if not self.places:
             return self
         if not is_conflict:
@@ -119,7 +119,7 @@ class Resolving(Struct, frozen=True):
         return replace(self, at=self.places.index((number, 0)))
 
     def chosen(self, choice: Choice) -> Resolving:
-        """Return the state in which this is the choice for the current region."""
+        """Return the state after this choice for the current region."""
         assert self.name is not None
         return replace(self, choices={**self.choices, self.name: choice}, before=self)
 
@@ -129,7 +129,7 @@ class Resolving(Struct, frozen=True):
         return replace(self, accepted=accepted, before=self).at_next_left()
 
     def with_left_out(self) -> Resolving:
-        """Mark the current patch to be skipped and go to the next open conflict, or unmark it."""
+        """Return the state with the current patch marked to be skipped, or no longer marked."""
         patch, others = self.conflict.patch, self.left_out
         if patch in others:
             return replace(self, left_out=tuple(o for o in others if o != patch), before=self)

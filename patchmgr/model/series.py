@@ -34,7 +34,7 @@ class SeriesLine(Struct, frozen=True):
         return self.strip == 1 and not self.is_reversed
 
     def refusal(self, selected: Collection[str]) -> str | None:
-        """Return why groups or guards make a command skip the patch, or None if it is applied."""
+        """Return why the patch's groups or guards exclude it, or None if they do not."""
         for group in self.off:
             if group not in selected:
                 return f"its group {group} is off and not selected"

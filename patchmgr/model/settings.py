@@ -21,7 +21,7 @@ class CheckCommand(Struct, frozen=True, forbid_unknown_fields=True):
     needs: tuple[_Word, ...] = ()  # programs; if one is missing, the command is skipped
 
 
-class Claim(Struct, frozen=True):
+class ContentClaim(Struct, frozen=True):
     """A claim about the content of a file on the branch, or of one symbol in this file."""
 
     path: str
@@ -48,7 +48,7 @@ class SeriesSettings(Struct, frozen=True):
     needs_sign_off: bool = False
     left_out: frozenset[str] = frozenset()  # built-in gates that are not run
     commands: tuple[CheckCommand, ...] = ()
-    claims: tuple[Claim, ...] = ()
+    claims: tuple[ContentClaim, ...] = ()
     confidence: int | None = None  # the reliability (percent) that a structural merge needs, if any
     # sources whose pulled resolutions are used like the workspace's own
     trusted: frozenset[str] = frozenset()
@@ -56,7 +56,7 @@ class SeriesSettings(Struct, frozen=True):
     build_env: Mapping[str, str] = field(default_factory=dict)
 
     def strays(self, group: str, names: Collection[str]) -> tuple[str, ...]:
-        """Return the entries of a group that are not in the patch names `names`, sorted."""
+        """Return the sorted entries of a group that match none of the patch names `names`."""
         known = {*names, *(name.removesuffix(".patch") for name in names)}
         return tuple(sorted({*self.groups[group]} - known))
 

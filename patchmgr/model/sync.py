@@ -51,7 +51,7 @@ class PushStatus(str, Enum):
 
 
 class PushedBranch(Struct, frozen=True):
-    """A branch of a remote."""
+    """A branch of a remote, and what a sync did with it."""
 
     name: str
     commit: str  # the one that the branch should point to
@@ -100,4 +100,4 @@ class LastSync(Struct, frozen=True):
     remote: str
     time: int  # in seconds since 1970
     age: int  # in seconds
-    words: str  # describe the result
+    words: str  # a description of the result

@@ -19,7 +19,7 @@ import msgspec
 
 from patchmgr import __version__
 from patchmgr.formats.json_text import parse_json
-from patchmgr.model.ports import Kept
+from patchmgr.model.ports import AnswerCache
 from patchmgr.plumbing.stores import cache_folder
 
 T = TypeVar("T")
@@ -117,7 +117,7 @@ def files_below(folder: Path) -> Iterator[str]:
             yield f"{path} {facts.st_size} {facts.st_mtime_ns}"
 
 
-def recalled(kept: Kept, question: Sequence[str | bytes], kind: type[T]) -> T | None:
+def recalled(kept: AnswerCache, question: Sequence[str | bytes], kind: type[T]) -> T | None:
     """Return the cached answer to a question, or None if no answer of the type `kind` is cached."""
     known = kept.get(question)
     with suppress(msgspec.ValidationError):  # this program did not write the answer
@@ -126,7 +126,7 @@ def recalled(kept: Kept, question: Sequence[str | bytes], kind: type[T]) -> T | 
 
 
 def answered(
-    kept: Kept,
+    kept: AnswerCache,
     question: Sequence[str | bytes],
     kind: type[T],
     find: Callable[[], T],

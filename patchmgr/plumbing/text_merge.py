@@ -10,7 +10,7 @@ from msgspec import Struct
 from patchmgr.engines.text.known_changes import changes_of, text_of
 from patchmgr.engines.text.separate_changes import merge_around
 from patchmgr.model.merge import Clean, Conflicted, Merge
-from patchmgr.model.ports import Kept
+from patchmgr.model.ports import AnswerCache
 from patchmgr.model.snapshot import blob_id
 from patchmgr.plumbing import git_process
 from patchmgr.plumbing.scratch_repository import Scratch
@@ -46,7 +46,7 @@ class GitTextMerge:
     Git is not run if only one result is possible, or if `kept` has the result from an earlier run.
     """
 
-    def __init__(self, scratch: Scratch, *, kept: Kept | None = None) -> None:
+    def __init__(self, scratch: Scratch, *, kept: AnswerCache | None = None) -> None:
         self._scratch = scratch
         self._kept = kept
         self._known: dict[tuple[str, ...], tuple[bool, str | None]] = {}  # by the ids of the texts

@@ -43,7 +43,7 @@ from patchmgr.model.audit import Ledger
 from patchmgr.model.decision import Decision
 from patchmgr.model.outcome import How, PatchOutcome, Verdict
 from patchmgr.model.patch import Author, Patch
-from patchmgr.model.ports import Blobs, History, Kept, Step, Tree
+from patchmgr.model.ports import AnswerCache, Blobs, History, Step, Tree
 from patchmgr.model.series import SeriesFile
 from patchmgr.model.snapshot import FILE_MODES, Entry
 from patchmgr.plumbing.answer_cache import Answers, answered, recalled, value_bytes
@@ -498,7 +498,7 @@ class Auditor(Struct, frozen=True):
     onto: StoredTree
     history: GitHistory | ReleaseHistory
     steps: KnownHistory
-    kept: Kept
+    kept: AnswerCache
     checks: Sequence[Check]
     keys: dict[int, str] = field(default_factory=dict)  # hashes that `_about` returned
 

@@ -87,9 +87,9 @@ class Undecided(Struct, frozen=True, rename={"rows": "passages"}):
         return tuple(Passage(*row) for row in self.rows)
 
 
-def keep_findings(workspace: Workspace, outcomes: Sequence[SeriesOutcome]) -> None:
+def save_undecided(workspace: Workspace, outcomes: Sequence[SeriesOutcome]) -> None:
     """Save the patches that a rebase left undecided; replace those saved for the same series."""
-    _keep(workspace, _FILE, read_findings(workspace), outcomes, _undecided)
+    _keep(workspace, _FILE, read_undecided(workspace), outcomes, _undecided)
 
 
 def _keep(
@@ -120,19 +120,19 @@ def _keep(
 
 def _undecided(outcome: SeriesOutcome) -> Iterator[Undecided]:
     for patch in outcome.patches:
-        if patch.finding is None:
+        if patch.basis is None:
             continue
         known = [(likely.commit, likely.subject) for likely in patch.likely]
         found = (*patch.evidence, *patch.cause)
         known += [(one.commit, one.subject) for one in found]
         commit, subject = known[0] if known else (None, "")
-        change, rows = patch.finding.change, tuple(map(astuple, patch.finding.passages))
+        change, rows = patch.basis.change, tuple(map(astuple, patch.basis.passages))
         yield Undecided(
             outcome.name, patch.name, outcome.onto.commit, change, rows, commit, subject
         )
 
 
-def read_findings(workspace: Workspace) -> tuple[Undecided, ...]:
+def read_undecided(workspace: Workspace) -> tuple[Undecided, ...]:
     """Return the saved undecided patches; there are none if the file cannot be read."""
     return workspace.kept(_FILE, tuple[Undecided, ...]) or ()
 
@@ -143,7 +143,7 @@ def decided_now(workspace: Workspace) -> Mapping[tuple[str, str], Ruling]:
     A decision counts until the patch, or a passage of upstream's text that it refers to, changes.
     """
     known = {(d.series, d.patch, d.change, d.passages): d.ruling for d in read_decisions(workspace)}
-    found = ((i.series, i.patch, i.change, i.passages) for i in read_findings(workspace))
+    found = ((i.series, i.patch, i.change, i.passages) for i in read_undecided(workspace))
     return {row[:2]: known[row] for row in found if row in known}
 
 

@@ -25,7 +25,7 @@ from patchmgr.plumbing.scratch_repository import Draft, Scratch, write_commits
 from patchmgr.plumbing.upstream_kinds import OpenUpstream
 from patchmgr.plumbing.work_tree import WorkFile
 from patchmgr.services.carry import CarryOptions, RebasedSeries, carry, items_of
-from patchmgr.services.decisions import decisions_on, keep_findings, keep_open_findings
+from patchmgr.services.decisions import decisions_on, keep_open_findings, save_undecided
 from patchmgr.services.load import RebaseRun, rebase_run
 from patchmgr.services.series import (
     LoadedSeries,
@@ -226,9 +226,9 @@ def carry_onto_package(session: Session, record: SeriesRecord, package: Package)
 
 def keep_undecided(session: Session, done: PackageResult) -> None:
     """Save what a rebase onto a package left to a person, for `decide` and `conflicts accept`."""
-    if any(patch.finding is not None or patch.open_findings for patch in done.outcome.patches):
+    if any(patch.basis is not None or patch.open_findings for patch in done.outcome.patches):
         with session.writing():  # if there is nothing to save, the workspace may be read-only
-            keep_findings(session.workspace, [done.outcome])
+            save_undecided(session.workspace, [done.outcome])
             keep_open_findings(session.workspace, [done.outcome])
 
 

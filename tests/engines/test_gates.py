@@ -18,7 +18,7 @@ from patchmgr.engines.gates import (
 from patchmgr.engines.languages.python_modules import Modules, parsed_for
 from patchmgr.engines.series.claims import broken_claims
 from patchmgr.model.patch import Author, Patch
-from patchmgr.model.settings import Claim
+from patchmgr.model.settings import ContentClaim
 from patchmgr.model.snapshot import Entry
 from tests.engines.ports import MemoryBlobs
 from tests.engines.series import File, Upstream, created, edited, entry_of, link, patch_of
@@ -213,19 +213,19 @@ def test_what_cannot_be_read_as_python_at_all_does_not_compile() -> None:
 @table(
     ("claim", "head", "said"),
     {
-        "upstream's": (Claim("f", None, None), b"a\n", []),
-        "differs": (Claim("f", None, None), b"b\n",
+        "upstream's": (ContentClaim("f", None, None), b"a\n", []),
+        "differs": (ContentClaim("f", None, None), b"b\n",
             ["f is claimed to be as in upstream, but differs"]),
-        "gone": (Claim("f", "g", None), None,
+        "gone": (ContentClaim("f", "g", None), None,
             ["f::g does not exist, although series.toml claims its content"]),
     },
 )  # fmt: skip
-def test_claims_are_held(claim: Claim, head: bytes | None, said: list[str]) -> None:
+def test_claims_are_held(claim: ContentClaim, head: bytes | None, said: list[str]) -> None:
     assert sentences(broken_claims([claim], lambda path: b"a\n", lambda path: head)) == said
 
 
 def test_a_claim_about_a_class_of_cxx_is_about_its_methods_as_well() -> None:
     old = b"struct S {\n  int f() {\n    return 1;\n  }\n};\n"
-    claim, new = Claim("s.h", "S", None), old.replace(b"1", b"2")
+    claim, new = ContentClaim("s.h", "S", None), old.replace(b"1", b"2")
     said = sentences(broken_claims([claim], lambda path: old, lambda path: new))
     assert said == ["s.h::S is claimed to be as in upstream, but differs"]

@@ -281,7 +281,7 @@ BAD = {
     "binary of another id": (X + FULL + BINARY, "does not match the index line"),
     "deleted binary with content": (
         X + b"deleted file mode 100644\n" + FULL.replace(b" 100644", b"") + BINARY,
-        "deletes the file, but has content",
+        "deletes the file, but adds content",
     ),
     "quoted name damaged": (edit(b'"a/x', b'"b/x"', b'"a/x" "b/x"'), "quoted name cannot be read"),
     "quoted name with a rest": (

@@ -13,7 +13,7 @@ from patchmgr.formats.series_settings import (
     parse_settings,
     with_renamed,
 )
-from patchmgr.model.settings import CheckCommand, Claim
+from patchmgr.model.settings import CheckCommand, ContentClaim
 from tests.tables import table
 
 ROOT = Path(__file__).parents[2]
@@ -52,7 +52,7 @@ def test_every_setting_is_read() -> None:
     assert (found.python, found.needs_sign_off) == (((3, 9), (3, 12)), True)
     assert found.left_out == {"links"}
     assert found.commands == (CheckCommand("tests", ("make", "test"), 60, ("make",)),)
-    assert found.claims == (Claim("a.py", "f", None),)
+    assert found.claims == (ContentClaim("a.py", "f", None),)
     assert found.build_env == {"S_WHEELS": "wheels=={version}"}
 
 

@@ -18,7 +18,7 @@ from patchmgr.engines.series.placement import occurrences, split_lines
 from patchmgr.engines.text.differences import Block, changed_blocks, runs_of
 from patchmgr.engines.text.distinctive import is_distinctive, normal_lines
 from patchmgr.model.audit import AuditFinding
-from patchmgr.model.decision import Decision, Finding, Passage
+from patchmgr.model.decision import Basis, Decision, Passage
 from patchmgr.model.outcome import PatchOutcome
 from patchmgr.model.patch import Hunk, Patch
 from patchmgr.model.ports import Blobs
@@ -27,15 +27,15 @@ NEIGHBORS = 3  # lines included on each side of a text that is not distinctive
 DIGITS = 32
 
 
-def finding_of(
+def basis_of(
     patch: Patch, results: Sequence[FileResult], homes: Mapping[str, str], blobs: Blobs
-) -> Finding | None:
+) -> Basis | None:
     """Return the change and the upstream text that a decision about a patch would refer to.
 
     Returns None if no file is in conflict. `homes` maps old to new paths of upstream's files.
     """
     found = {p for result in results for p in _passages(result, homes, blobs)}
-    return Finding(change_digest(patch), tuple(sorted(found))) if found else None
+    return Basis(change_digest(patch), tuple(sorted(found))) if found else None
 
 
 def _passages(result: FileResult, homes: Mapping[str, str], blobs: Blobs) -> Iterator[Passage]:
@@ -80,7 +80,7 @@ def with_decision(outcome: PatchOutcome, decision: Decision) -> PatchOutcome:
         outcome,
         reason=f"a person decided: {decision.ruling.value}{why}",
         # kept, so that the decision can be changed
-        finding=outcome.finding or Finding(decision.change, decision.passages),
+        basis=outcome.basis or Basis(decision.change, decision.passages),
     )
 
 

@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from patchmgr.engines.absorption.verdict import Absorption, Event
 from patchmgr.engines.conflicts.decisions import (
-    finding_of,
+    basis_of,
     identified,
     standing_decision,
     with_decision,
@@ -416,14 +416,14 @@ def _judge(
     conflicts = tuple(r.conflict for r in results if r.conflict is not None)
     hunks = tuple(h for r in results for h in _hunk_outcomes(r, run.tools))
     changes = {p: run.side.files.entry(p) for p in before if run.side.files.entry(p) != before[p]}
-    finding = finding_of(patch, results, run.side.homes, run.tools.blobs) if conflicts else None
+    basis = basis_of(patch, results, run.side.homes, run.tools.blobs) if conflicts else None
     outcome = replace(
         _outcome(run, patch, patch_verdict(hunks, has_conflict=bool(conflicts))),
         hunks=hunks,
         changes=changes,
         conflicts=conflicts,
         reuses_diff=all(r.is_untouched for r in results),
-        finding=finding,
+        basis=basis,
     )
     return Judged(outcome, results)
 

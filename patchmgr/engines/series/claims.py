@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 from patchmgr.engines.languages.symbols import SymbolIndex
 from patchmgr.engines.series.placement import split_lines
 from patchmgr.model.check import Problem
-from patchmgr.model.settings import Claim
+from patchmgr.model.settings import ContentClaim
 
 Read = Callable[[str], "bytes | None"]
 """A function that returns the content of the file at a path, or None if there is no file."""
@@ -28,7 +28,7 @@ def digest_of(content: bytes) -> str:
     return hashlib.sha256(content).hexdigest()
 
 
-def broken_claims(claims: Sequence[Claim], pin: Read, head: Read) -> Iterator[Problem]:
+def broken_claims(claims: Sequence[ContentClaim], pin: Read, head: Read) -> Iterator[Problem]:
     """Yield a problem for each claim in `series.toml` that is not true at the series' head."""
     for claim in claims:
         now = claimed_bytes(claim.path, claim.symbol, head(claim.path))

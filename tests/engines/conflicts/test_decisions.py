@@ -12,7 +12,7 @@ from patchmgr.engines.conflicts.decisions import (
 )
 from patchmgr.engines.series.placement import split_lines
 from patchmgr.engines.text.differences import changed_blocks
-from patchmgr.model.decision import Decision, Finding, Passage, Ruling
+from patchmgr.model.decision import Basis, Decision, Passage, Ruling
 from patchmgr.model.outcome import How, PatchOutcome
 from patchmgr.model.patch import Patch
 from patchmgr.model.ports import Step
@@ -37,21 +37,21 @@ from tests.tables import table
 ALIKE_LINES = [line.encode() for line in ALIKE.splitlines(keepends=True)]
 
 
-def found(onto: Files, *patches: Patch, base: Files = BASE) -> Finding | None:
+def found(onto: Files, *patches: Patch, base: Files = BASE) -> Basis | None:
     result = Run(base, onto).rebase(*(patches or (PATCH,)), asks=True)
-    return result.outcomes[0].finding
+    return result.outcomes[0].basis
 
 
 def decided(
-    finding: Finding | None,
+    basis: Basis | None,
     ruling: Ruling = Ruling.ABSORBED,
     *,
     by: str = "",
     pull: int | None = None,
 ) -> Decision:
-    assert finding is not None
+    assert basis is not None
     return Decision(
-        "s", "p", ruling, finding.change, finding.passages,
+        "s", "p", ruling, basis.change, basis.passages,
         by=by, commit="c7", subject="Upstream", pull=pull,
     )  # fmt: skip
 
@@ -60,18 +60,18 @@ def again(onto: Files, *decisions: Decision, patch: Patch = PATCH, base: Files =
     return Run(base, onto).rebase(patch, asks=True, decisions=decisions)
 
 
-def test_a_finding_is_about_the_text_that_is_alike() -> None:
+def test_a_basis_is_about_the_text_that_is_alike() -> None:
     content = source(l8=ALIKE)
-    finding = found({"f.py": content})
-    assert finding == Finding(change_digest(PATCH), (passage("f.py", content, ALIKE_LINES),))
+    basis = found({"f.py": content})
+    assert basis == Basis(change_digest(PATCH), (passage("f.py", content, ALIKE_LINES),))
 
 
-def test_a_finding_is_about_the_place_where_nothing_is_alike() -> None:
+def test_a_basis_is_about_the_place_where_nothing_is_alike() -> None:
     content = source(l4=OTHER)
-    finding = found({"f.py": content})
+    basis = found({"f.py": content})
     lines = [line.encode() for line in OTHER.splitlines(keepends=True)]
-    assert finding is not None
-    assert finding.passages == (passage("f.py", content, lines),)
+    assert basis is not None
+    assert basis.passages == (passage("f.py", content, lines),)
 
 
 @table(
@@ -84,18 +84,18 @@ def test_a_finding_is_about_the_place_where_nothing_is_alike() -> None:
             {"f.py": source(), "g.py": b"theirs\n"}, [whole_file("g.py", b"theirs\n")]),
     },
 )  # fmt: skip
-def test_a_finding_of_a_file(patch: Patch, onto: dict[str, File], passages: list[Passage]) -> None:
-    finding = found(onto, patch)
-    assert finding is not None
-    assert list(finding.passages) == passages
+def test_a_basis_of_a_file(patch: Patch, onto: dict[str, File], passages: list[Passage]) -> None:
+    basis = found(onto, patch)
+    assert basis is not None
+    assert list(basis.passages) == passages
 
 
-def test_only_files_in_conflict_are_in_a_finding() -> None:
+def test_only_files_in_conflict_are_in_a_basis() -> None:
     base = {**BASE, "g.py": source()}
     patch = difference("p", base, {"f.py": source(l4=MINE), "g.py": source(l4=MINE)})
-    finding = found({"f.py": source(l8=ALIKE), "g.py": source()}, patch, base=base)
-    assert finding is not None
-    assert [p.path for p in finding.passages] == ["f.py"]
+    basis = found({"f.py": source(l8=ALIKE), "g.py": source()}, patch, base=base)
+    assert basis is not None
+    assert [p.path for p in basis.passages] == ["f.py"]
     assert found({"f.py": source(), "g.py": source()}, patch, base=base) is None
 
 
@@ -159,9 +159,9 @@ def test_the_first_decision_that_holds_counts() -> None:
 
 def test_a_decided_patch_can_be_decided_again() -> None:
     onto = {"f.py": source(l8=ALIKE)}
-    finding = found(onto)
+    basis = found(onto)
     for ruling in Ruling:
-        assert again(onto, decided(finding, ruling)).outcomes[0].finding == finding
+        assert again(onto, decided(basis, ruling)).outcomes[0].basis == basis
 
 
 def test_what_upstream_is_known_to_have_needs_no_decision() -> None:
@@ -183,17 +183,17 @@ def told(decision: Decision) -> PatchOutcome:
 
 
 def test_the_commit_of_the_decision_is_the_evidence() -> None:
-    finding = found({"f.py": source(l8=ALIKE)})
-    (evidence,) = told(decided(finding, pull=12)).evidence
+    basis = found({"f.py": source(l8=ALIKE)})
+    (evidence,) = told(decided(basis, pull=12)).evidence
     assert (evidence.commit, evidence.subject, evidence.pull) == ("c7", "Upstream", 12)
     assert evidence.how is How.DECIDED
-    (evidence,) = told(decided(finding)).evidence
+    (evidence,) = told(decided(basis)).evidence
     assert evidence.pull is None
 
 
 def test_a_decision_without_a_commit_has_no_evidence() -> None:
-    finding = found({"f.py": source(l8=ALIKE)})
-    outcome = told(replace(decided(finding), commit=None))
+    basis = found({"f.py": source(l8=ALIKE)})
+    outcome = told(replace(decided(basis), commit=None))
     assert outcome.evidence == ()
     assert outcome.hunks[0].evidence is None
 

@@ -634,9 +634,9 @@ def test_a_file_whose_skipped_move_upstream_lacks_is_where_it_was() -> None:
 def test_a_person_decides_about_a_patch_as_a_whole() -> None:
     patch = patch_of("p", edited("f", BASE, EARLY))
     run = Run({"f": BASE}, {"f": OTHER})
-    finding = run.rebase(patch).outcomes[0].finding
-    assert finding is not None
-    decision = Decision("s", "p", Ruling.ABSORBED, finding.change, finding.passages, commit="c7")
+    basis = run.rebase(patch).outcomes[0].basis
+    assert basis is not None
+    decision = Decision("s", "p", Ruling.ABSORBED, basis.change, basis.passages, commit="c7")
     (judged,) = run.rebase(patch, decisions=(decision,)).judged
     assert judged.absorption is not None
     assert judged.absorption.hunks == {0}
