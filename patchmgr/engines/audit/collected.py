@@ -83,7 +83,7 @@ def _lost(
 
 
 def _run(tree: ast.Module) -> Iterator[tuple[Function, ast.ClassDef | None]]:
-    """Yield (test, class or None) for each test that pytest runs: of equal names, the last one."""
+    """Yield (test, class or None) for each test that pytest runs: the last one of each name."""
     last = {(around and around.name, test.name): (test, around) for test, around in tests_of(tree)}
     classes = {node.name: node for node in tree.body if isinstance(node, ast.ClassDef)}
     for test, around in last.values():

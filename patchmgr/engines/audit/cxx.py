@@ -108,7 +108,7 @@ class CxxUse(Struct, frozen=True):
         return AuditFinding(kind, broken.is_certain, *place, name, text, commit, proposal)
 
     def _gone(self, old: Declared, new: Declared) -> Found:
-        """Check a name that no included file contains, unless a generated file may contain it."""
+        """Check whether an included file contains the name, or a generated one may contain it."""
         if new or self.now.contains_name(self.path, self.use.name, {self.path: self.lines}):
             return None
         unknown = self.now.closure(self.path)[1]
@@ -123,7 +123,7 @@ class CxxUse(Struct, frozen=True):
         return Broken(f"{what} is in none of the files that this one includes", old[0], is_certain)
 
     def _scoped(self, old: Declared, new: Declared) -> Found:
-        """Check an unqualified enumerator `A` whose enumeration became an `enum class`."""
+        """Check whether an unqualified enumerator now belongs to an `enum class`."""
         is_scoped = bool(new) and all(one.is_scoped for one in new)
         if {one.kind for one in (*old, *new)} != {"enumerator"} or not is_scoped:
             return None
@@ -166,7 +166,7 @@ class CxxUse(Struct, frozen=True):
         return Broken(text)
 
     def _constructor(self, old: Declared, new: Declared) -> Found:
-        """Check an object made with a number of arguments that no constructor takes any more."""
+        """Check whether a constructor still takes as many arguments as an object is made with."""
         name, made = self.use.name, arguments_of_object(self.code, self.use)
         was, now = (
             [one for one in some if one.kind == "function" and one.owners[-1:] == (name,)]
@@ -182,7 +182,7 @@ class CxxUse(Struct, frozen=True):
         return Broken(f"`{name}` is constructed with {given} here, but takes {_wanted(now)}")
 
     def _owner(self, old: Declared, new: Declared) -> Found:
-        """Check a name that moved to another namespace."""
+        """Check whether the name moved to another namespace."""
         use = self.use
         if not new or any(one.is_member or one.kind == "macro" for one in (*old, *new)):
             return None
@@ -211,7 +211,7 @@ class CxxUse(Struct, frozen=True):
         return old, new
 
     def _of_definition(self, old: Declared, new: Declared, *, mine: Declaration) -> Found:
-        """Check the definition of a function whose declaration has changed."""
+        """Check whether the definition of a function still fits its declarations elsewhere."""
         if mine.kind != "function" or mine.parameters is None or not mine.is_definition:
             return None
         types = [one.type for one in mine.parameters]
@@ -326,7 +326,7 @@ class _Side(Struct, frozen=True):
     states: States
     was: Includes
     now: Includes
-    # patches by new line, by file (None: found by comparison when needed)
+    # by file, the patch that added each line (None: found by comparison when needed)
     users: Mapping[str, Mapping[int, str] | None]
     before: Mapping[str, str]  # its paths on this side, where different
     providers: Sequence[str]
@@ -412,7 +412,7 @@ class _Side(Struct, frozen=True):
         return found
 
     def _suspects(self, path: str) -> frozenset[bytes]:
-        """Return the words in a file's changed statements, or in all of it if a scope changed."""
+        """Return the words in a file's changed statements, or in the file if a scope changed."""
         old, new = (split_lines(reach.text(path) or b"") for reach in (self.was, self.now))
         if self.now.text(path) is None:
             return self.was.words(path)

@@ -1,4 +1,4 @@
-"""Find the definitions of a name that can reach each statement of a Python function."""
+"""Find the definitions of variables that can reach each statement of a Python function."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ class Site(Struct, frozen=True):
     reads: Reaching
     guards: tuple[str, ...]  # conditions and loops around it, outermost first
     computed: frozenset[str] = frozenset()  # names that enter an operation or condition
-    guard_reads: tuple[Reaching, ...] = ()  # what each of them reads
+    guard_reads: tuple[Reaching, ...] = ()  # the definitions that each guard reads
 
 
 class Flow(Struct, frozen=True):
@@ -173,7 +173,7 @@ class _Reader:
         return env
 
     def _assign(self, env: _Env, target: ast.expr, text: str, reads: Reaching) -> None:
-        """Define the names in an assignment target; those in a tuple get their position, too."""
+        """Define the names in an assignment target, those in a tuple with their position."""
         if isinstance(target, (ast.Tuple, ast.List)):
             for place, part in enumerate(target.elts):
                 self._assign(env, part, f"{text} [{place}]", reads)

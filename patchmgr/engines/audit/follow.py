@@ -166,7 +166,7 @@ def _new_home(states: States, old: Entity, module: str, name: str, pair: Pair) -
 
     home = reexported_from(old, name, pair.now.state)
     votes = {named(home)} if home else set[str]()
-    for written, place in () if home else _upstreams_own(states, module, name, pair):
+    for written, place in () if home else _new_imports(states, module, name, pair):
         votes.add(named(place) if "." in (written[:1], module[:1]) else written)
     if not votes and (home := moved_to(states, old, name, pair.now.state)):
         # A folder such as `third_party` beside a package may be installed inside it, under another
@@ -182,11 +182,8 @@ def _file_of(found: Entity) -> str:
     return "" if found.module is None else found.module.path
 
 
-def _upstreams_own(states: States, module: str, name: str, pair: Pair) -> Iterator[tuple[str, str]]:
-    """Yield the modules from which upstream's files now import a name that `module` once had.
-
-    Each is given as the import writes it, with the file or folder that it refers to.
-    """
+def _new_imports(states: States, module: str, name: str, pair: Pair) -> Iterator[tuple[str, str]]:
+    """Yield (module as written, its path) for upstream's new imports of a name of `module`."""
     then, now = pair.then.state, pair.now.state
     gone = then.place(pair.then.path, module)
     word = name.encode()

@@ -35,12 +35,12 @@ Lines = tuple[str, Suspects, bool]
 
 
 def check_series_uses(states: States) -> Iterator[Told]:
-    """Find uses of Python names, by the series, that upstream removed, moved or changed."""
+    """Find Python names that the series uses and that upstream removed, moved or changed."""
     yield from _faults(states, _ours(states))
 
 
 def check_upstream_uses(states: States) -> Iterator[Told]:
-    """Find uses of Python names, by upstream, that the series removed, moved or changed."""
+    """Find Python names that upstream uses and that the series removed, moved or changed."""
     yield from _faults(states, _theirs(states))
 
 
@@ -194,7 +194,7 @@ def named_imports(text: str) -> frozenset[tuple[str, str, str]]:
 
 
 def imported_blobs(files: Iterable[tuple[str, bytes]], tree: Tree) -> set[str]:
-    """Return the blobs in `tree` to which the imports in the given Python files may refer."""
+    """Return the ids of the blobs in `tree` to which imports in the given files may refer."""
     stems = {
         stem
         for path, content in files

@@ -34,7 +34,7 @@ PARAMETER = "parameter = "
 
 
 class _Part(Struct, frozen=True):
-    """A function that is not inside another one: its text, and its first and last line (from 1)."""
+    """A function outside of other functions: its text, and its first and last line (from 1)."""
 
     text: str
     line: int
@@ -135,7 +135,7 @@ class _Sides(Struct, frozen=True):
     pairs: Mapping[int, Site]  # statements that both have
 
     def alike(self, text: str) -> str:
-        """Return an expression with `?` for names of only one version, and `x` for `bool(x)`."""
+        """Return an expression with `?` for names that one version lacks, and `x` for `bool(x)`."""
         text = _EMPTY.sub(r"\1", text)
         return _WORD.sub(lambda word: "?" if word[0] in self.apart else word[0], text)
 
@@ -196,8 +196,7 @@ def _shown(was: str, now: str) -> tuple[str, str]:
         same = len([*takewhile(lambda pair: pair[0] == pair[1], zip(was, now, strict=False))])
         start = max(was.rfind(" ", 0, same), was.rfind("(", 0, same)) + 1
         was, now = (f"…{text[start:]}" if start else text for text in (was, now))
-    cut = (f"{t[:_LONGEST_SHOWN]}…" if len(t) > _LONGEST_SHOWN else t for t in (was, now))
-    was, now = cut
+    was, now = (f"{t[:_LONGEST_SHOWN]}…" if len(t) > _LONGEST_SHOWN else t for t in (was, now))
     return f"`{was}`", f"`{now}`"
 
 

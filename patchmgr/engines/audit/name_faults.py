@@ -38,7 +38,7 @@ _PLAIN_VALUES = (ast.Constant, ast.List, ast.Tuple, ast.Dict, ast.Set, ast.Joine
 
 
 def import_faults(node: ast.ImportFrom | ast.Import, at: PairedUse) -> Iterator[Fault]:
-    """Yield a fault for each imported module or name that is gone, or is now a function."""
+    """Yield a fault for each imported module or name that is gone or has become a function."""
     module = module_of(node) if isinstance(node, ast.ImportFrom) else ""
     for alias in node.names:
         name, asked = alias.name, module or alias.name
@@ -78,7 +78,7 @@ def import_faults(node: ast.ImportFrom | ast.Import, at: PairedUse) -> Iterator[
 
 
 def _is_unlisted(old: Module | None, new: Module | None, name: str) -> bool:
-    """Return whether a module's unchanged `__getattr__` no longer finds a name in its strings."""
+    """Return whether a module lost a string that its unchanged `__getattr__` may look up."""
     if old is None or new is None or name in new.bound or new.stars:
         return False
     before, after = (m.member("__getattr__") for m in (old, new))
@@ -259,7 +259,7 @@ def _where(new: Entity) -> str:
 
 
 def base_of(owner: Entity, old: Entity, pair: Pair) -> Entity | None:
-    """Return `owner` or the base of it that has the name of the old member's class, or None."""
+    """Return the class, `owner` or one of its bases, that is named like the old member's class."""
     if old.owner is None or not isinstance(old.owner.node, ast.ClassDef):
         return None
     todo = [owner]
@@ -291,7 +291,7 @@ def _abstract(
 ) -> frozenset[str]:
     """Return the names of all methods that are abstract in a class, including inherited ones.
 
-    `above` are the classes whose bases led here.
+    `above` has the derived classes that were already visited.
     """
     found: set[str] = set()
     above = (*above, owner.node)
@@ -310,7 +310,7 @@ def _abstract(
 
 
 def override_faults(node: Function | Assigned, at: PairedUse) -> Iterator[Fault]:
-    """Yield a fault if a class overrides a base's member that was removed or changed."""
+    """Yield a fault if a member overrides one of a base class that was removed or changed."""
     around = at.use.scopes[-1].node if at.use.scopes else None
     is_method = isinstance(node, Function)
     name = next(iter(bound_by(node) or bound_by(targets_of(node)[0])), "__")
@@ -351,7 +351,10 @@ def _plain_method(found: Entity) -> Function | None:
 
 
 def _is_missed(name: str, old: Entity, new: Entity, pair: Pair) -> bool:
-    """Return whether an override has no effect now: the base renamed it, or no code reads it."""
+    """Return whether an override has lost its effect, because no code reads the member any more.
+
+    The base class may also have renamed the member.
+    """
     if old.module is None:
         return False
     known, fresh = (members_of(e.owner.node if e.owner is not None else None) for e in (old, new))
@@ -392,7 +395,7 @@ def _is_no_longer_called(name: str, pair: Pair) -> bool:
 
 
 def _call_like(parent: Function, name: str) -> ast.Call:
-    """Return a call that gives a method all its parameters by name."""
+    """Return a call that passes all parameters of a method by name."""
     args = parent.args
     given = [arg.arg for arg, _ in (*parameters(args)[1:], *keyword_parameters(args))]
     more = [] if args.vararg is None and args.kwarg is None else [None]

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from posixpath import normpath
 
-from patchmgr.engines.audit.places import lines_added
+from patchmgr.engines.audit.places import all_added_lines
 from patchmgr.engines.audit.states import States, Told
 from patchmgr.engines.languages.file_types import PYTHON
 from patchmgr.model.audit import AuditFinding
@@ -66,7 +66,7 @@ def numbers_taken(states: States) -> Iterator[Told]:
 
 
 def _numbered(path: str) -> tuple[str, str, str]:
-    """Return the folder of a path, its suffix, and the number with which the file name begins."""
+    """Return a path's folder and suffix, and the number with which its file name begins."""
     folder, _, name = path.rpartition("/")
     number = _NUMBER.match(name)
     return folder, name.rpartition(".")[2], number[1] if number else ""
@@ -81,7 +81,7 @@ def gone_paths(states: States) -> Iterator[Told]:
     }
     # Translations can name a path hundreds of times.
     told: set[tuple[str, str]] = set()
-    for line in lines_added(states) if gone else ():
+    for line in all_added_lines(states) if gone else ():
         # In Python, an unquoted path is in a comment.
         said = _QUOTED if line.path.endswith(PYTHON) else _PATH
         for word in (found.decode() for found in said.findall(line.text)):

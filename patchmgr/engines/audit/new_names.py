@@ -37,7 +37,7 @@ def new_name(states: States, old: Entity, new: Entity, symbol: str, now: PythonS
 
 
 def best(old: ast.AST | None, name: str, others: dict[str, ast.AST]) -> str | None:
-    """Return the name of the definition in `others` most like `old`; None if no single one is."""
+    """Return the name of the definition in `others` most similar to `old`, or None if unclear."""
     if old is None:
         return None
     scored = sorted(
@@ -73,7 +73,7 @@ def _lines(node: ast.AST, name: str) -> list[str]:
 
 
 def reexported_from(old: Entity, name: str, now: PythonState) -> str | None:
-    """Return the module that defined a re-exported name, if the module still does so, or None."""
+    """Return the module that defined a re-exported name if it still does, or else None."""
     node, module = old.node, old.module
     if module is None or not isinstance(node, Definition) or node.name != name:
         return None
@@ -82,7 +82,7 @@ def reexported_from(old: Entity, name: str, now: PythonState) -> str | None:
 
 
 def moved_to(states: States, old: Entity, name: str, now: PythonState) -> str | None:
-    """Return the file to which upstream moved a definition, or None if the file is not certain."""
+    """Return the file to which upstream moved a definition, or None if unclear."""
     if old.node is None or old.module is None or old.owner is not None:
         return None
     if not isinstance(old.node, (Definition, Assigned)):
@@ -152,7 +152,7 @@ def _class_of(found: Entity) -> str:
 
 
 def _definition(content: bytes | None, outer: str, name: str) -> ast.AST | None:
-    """Return what defines `name` in a module's class `outer` ("": at top level), or None."""
+    """Return the node that defines `name` in the class `outer` (or at top level), or None."""
     tree = None if content is None else parse_python(decoded(content))
     top = {} if tree is None else definitions(tree)
     return members_of(top.get(outer)).get(name, [None])[0] if outer else top.get(name)

@@ -115,7 +115,7 @@ class _Side(Struct, frozen=True):
                 yield used[name], name.decode("utf-8", "replace"), home
 
     def _is_beside(self, name: bytes, paths: Sequence[str]) -> bool:
-        """Return whether another file in the folders of `paths` has, or may have, a name in it."""
+        """Return whether a name occurs, or may occur, in another file in the folders of `paths`."""
         files = self.states.merged
         beside = [
             each
@@ -158,7 +158,7 @@ def code_of(line: bytes) -> bytes:
 
 
 def _repeated(content: bytes | None) -> set[bytes]:
-    """Return the words that at least two lines of a file have, outside of strings and comments."""
+    """Return the words in at least two lines of a file, outside of strings and comments."""
     lines = (set(_WORD.findall(code_of(line))) for line in lines_of(content) or ())
     counted = Counter(word for words in lines for word in words)
     return {word for word, count in counted.items() if count >= _FEWEST}

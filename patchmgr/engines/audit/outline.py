@@ -1,6 +1,6 @@
 """Find the names in Python files whose meaning may have changed, without parsing the files.
 
-Only blocks (by indentation) that differ between two versions are examined.
+Only top-level statements, found by indentation, that differ between two versions are examined.
 """
 
 from __future__ import annotations
@@ -88,12 +88,12 @@ class Suspects(Struct, frozen=True):
     """The lines (from 1) of a file that may be affected by names whose meaning changed."""
 
     lines: Set[int]
-    whole: Set[int] = frozenset()  # every node that starts here counts
-    naming: Sequence[int] | None = None  # lines with such a name (None: all count)
+    whole: Set[int] = frozenset()  # every node that starts on these lines may be affected
+    naming: Sequence[int] | None = None  # lines that contain such a name (None: not searched)
 
     @property
     def near(self) -> Sequence[int]:
-        """The sorted lines of which each statement that counts has at least one."""
+        """Sorted line numbers, of which every statement that may be affected contains one."""
         return sorted(self.lines if self.naming is None else {*self.naming, *self.whole})
 
     def has(self, node: ast.AST) -> bool:
@@ -131,19 +131,16 @@ def altered(pairs: Iterable[tuple[str, str]], users: Iterable[str] = ()) -> Alte
 
 
 def lost_names(old: str, new: str) -> set[str]:
-    """Return the names that a module's new version lacks, or defines as something else.
-
-    A function or a class is something else if it may take different arguments.
-    """
+    """Return the names that a module's new version lacks or may define with other arguments."""
     found = Altered(set(), set())
     _compare(old, new, "", found)
     return found.lost
 
 
 def with_aliases(names: set[str], texts: Iterable[str]) -> set[str]:
-    """Return the names, and all aliases, derived classes and variables that `texts` make of them.
+    """Return the names, and all aliases, derived classes and variables that `texts` define by them.
 
-    Only those of `texts` that contain one of the names are searched.
+    Only texts that contain one of the names are searched.
     """
     found = (_aliases(text) for text in texts if any(name in text for name in names))
     aliases = [one for some in found for one in some]
@@ -154,7 +151,7 @@ def with_aliases(names: set[str], texts: Iterable[str]) -> set[str]:
 
 @lru_cache(maxsize=128)  # names and types ask for the same texts
 def _aliases(text: str) -> Sequence[tuple[str, set[str]]]:
-    """Return (name, words that define it) for each alias, derived class and variable."""
+    """Return (name, words in its definition) for each alias, derived class and variable."""
     lines = "\n".join(x for x in text.split("\n") if x[:1].isalpha() or " as " in x)
     return [
         (alias or derived or value, words(of or bases or made))
@@ -282,7 +279,7 @@ def _add_attributes(kind: str, bodies: list[list[str]], found: Altered) -> None:
 
 
 def _add_others(plain: list[list[str]], owner: str, found: Altered) -> None:
-    """Add the names in statements that differ, given the statements of each side."""
+    """Add the names in statements that are not definitions; `plain` has those of each version."""
     others = [set[str](), set[str]()]
     for lines, texts in zip(others, plain, strict=True):
         for block in texts:

@@ -158,7 +158,7 @@ class AddedLine(Struct, frozen=True):
     text: bytes
 
 
-def lines_added(states: States, suffixes: tuple[str, ...] = ("",)) -> Iterator[AddedLine]:
+def all_added_lines(states: States, suffixes: tuple[str, ...] = ("",)) -> Iterator[AddedLine]:
     """Yield each line that upstream lacks, in the files of the result with one of the suffixes."""
     for path in states.carriers:
         added = added_lines(states, path) if path.endswith(suffixes) else {}

@@ -82,7 +82,7 @@ class Module:
         return self._definition(found) if isinstance(found, _Block) else found
 
     def statements_on(self, lines: Sequence[int]) -> list[ast.stmt]:
-        """Return the top-level statements on the given sorted lines, and perhaps others."""
+        """Return, in order, at least the top-level statements on the given sorted lines."""
         blocks = (block for block in self._blocks if is_among(lines, block.first, block.last))
         read = map(self._definition, blocks)
         return sorted([*self._rest, *filter(None, read)], key=lambda node: node.lineno)
@@ -152,7 +152,7 @@ def _imported(body: Sequence[ast.stmt]) -> tuple[dict[str, tuple[str, str]], tup
 
 
 def _is_filled(body: Sequence[ast.stmt]) -> bool:
-    """Return whether the top level of a module binds names in another way, such as `setattr`."""
+    """Return whether a module may bind names dynamically at top level, such as with `setattr`."""
     return any(
         (isinstance(child, ast.Call) and any(is_named(child.func, name) for name in _FILLING))
         or (isinstance(child, ast.Subscript) and is_named(child.slice, "__name__"))
@@ -185,7 +185,10 @@ def bindings_in(body: Sequence[ast.stmt]) -> Iterator[tuple[str, ast.stmt]]:
 
 
 def bindings(body: Sequence[ast.AST]) -> Iterator[tuple[str, ast.AST | None]]:
-    """Yield each name that a scope binds, and the node that shows what the name means, or None."""
+    """Yield (name, node) for each name that a scope binds.
+
+    The node is None if it does not show the value, as for a definition or the target of a loop.
+    """
     nodes, packages = list(body), set[str]()
     for node in nodes:  # the list grows during the loop
         inner: Sequence[ast.AST] = ()
@@ -241,7 +244,7 @@ def module_name(path: str) -> str:
 
 @lru_cache(maxsize=4096)
 def members_of(node: ast.AST | None) -> dict[str, list[ast.AST]]:
-    """Map each member of a class, with attributes set on `self`, to the statements that bind it."""
+    """Map each member of a class, including attributes of `self`, to the nodes that bind it."""
     found: dict[str, list[ast.AST]] = {}
     if not isinstance(node, ast.ClassDef):
         return found

@@ -83,7 +83,7 @@ class PythonScope:
 
     @cached_property
     def names(self) -> dict[str, ast.AST | None]:
-        """The node that binds each name (None: several, or one that is not analyzed)."""
+        """The node that binds each name, or None if there are several or it is not analyzed."""
         found: dict[str, ast.AST | None] = {}
         arguments = getattr(self.node, "args", None)
         if isinstance(arguments, ast.arguments):
@@ -240,7 +240,7 @@ class PythonState:
         return Entity("gone", f"super().{name}", owner.module, owner=owner, outside=names)
 
     def bases(self, owner: Entity, depth: int = 0) -> Iterator[tuple[str, Entity]]:
-        """Yield each base of a class, as source text and as the class to which the text refers."""
+        """Yield (source text, class) for each direct base of a class."""
         node, module = owner.node, owner.module
         if not isinstance(node, ast.ClassDef) or module is None:
             return
@@ -257,7 +257,7 @@ class PythonState:
         return self.inherited(owner, "").outside
 
     def result(self, called: Entity, depth: int = 0) -> Entity:
-        """Return an instance of the class of a call's result (made or annotated), or UNKNOWN."""
+        """Return an instance of the class that a call makes or is annotated with, or UNKNOWN."""
         if called.what == "class":
             return called.instance()
         is_plain = called.is_property or not called.is_decorated
@@ -267,7 +267,7 @@ class PythonState:
         return self.within(called.module).annotated(returns, (), depth + 1)
 
     def type_of(self, value: Entity, depth: int = 0) -> Entity:
-        """Return an instance of the class that a variable's value seems to have, or UNKNOWN."""
+        """Return an instance of a variable's inferred class, or UNKNOWN."""
         node = value.node
         if value.module is None or depth > _DEEPEST:
             return UNKNOWN
@@ -340,7 +340,7 @@ class Reader(Struct, frozen=True):
         return found if found is not None and found.what == "class" else None
 
     def made(self, node: ast.AST, scopes: Scopes) -> Entity:
-        """Resolve an expression as `entity` does, but a variable becomes the instance it holds."""
+        """Resolve an expression as `entity` does, and a variable to the instance that it holds."""
         found = self.entity(node, scopes)
         made = self.state.type_of(found) if found.what == "value" else found
         return found if made.what == "unknown" else made

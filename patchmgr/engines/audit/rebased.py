@@ -132,7 +132,7 @@ def _written(series: Iterable[Sequence[FileStep]], base: Tree) -> Overlay:
 
 
 def known_before(series: Sequence[Folded], upstream: AuditedUpstream) -> dict[object, object]:
-    """Return the cached results of an audit that depend only on the series, for `States.kept`."""
+    """Return a cache for `States.kept` with the results that depend only on the series."""
     read = lru_cache(_CONTENTS)(_bringing(upstream, set))
     written = Files(_written((one.steps for one in series), upstream.base), read)
     base, kept = Files(Overlay(upstream.base), read), dict[object, object]()
@@ -180,9 +180,9 @@ def with_findings(
     patches: Mapping[str, Patch],
     accepted: Mapping[str, str],
 ) -> tuple[Judged, ...]:
-    """Return the patches with their audit findings, of which a definite one causes a conflict.
+    """Add the audit's findings to the patches. A definite finding puts its patch in conflict.
 
-    `accepted` maps the ids of findings that a person accepted, which cause none, to the reasons.
+    `accepted` maps the ids of findings that a person accepted to the reasons; these do not.
     """
     by_patch: dict[str, list[AuditFinding]] = {}
     for name, finding in told:

@@ -11,7 +11,7 @@ import re
 from collections.abc import Collection, Iterator, Mapping
 from functools import partial
 
-from patchmgr.engines.audit.places import AddedLine, lines_added
+from patchmgr.engines.audit.places import AddedLine, all_added_lines
 from patchmgr.engines.audit.python_modules import module_name
 from patchmgr.engines.audit.states import Files, States, Told
 from patchmgr.engines.languages.file_types import CXX, PYTHON
@@ -44,7 +44,7 @@ def lost_registrations(states: States) -> Iterator[Told]:
 
     Names that the series registers and upstream now registers as well are found, too.
     """
-    lines = [*lines_added(states, (*_TEXT, *CXX))]
+    lines = [*all_added_lines(states, (*_TEXT, *CXX))]
     if not lines or not states.changed_upstream:
         return
     yield from _lost_names(states, lines)

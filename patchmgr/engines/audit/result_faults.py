@@ -35,7 +35,7 @@ _MOST_NAMES = 4  # variables that are followed from a `return` to the value, at 
 
 
 def result_faults(node: ast.Call, at: PairedUse) -> Iterator[Fault]:
-    """Yield a fault if a call's result is used in a way that no longer fits what is returned."""
+    """Yield a fault if a call's result is used in a way that no longer fits what it returns."""
     new = at.new(node.func)
     if new.what != "function" or at.is_same(new) or not decorators(new.node) <= _KEEPS_RESULT:
         return
@@ -52,7 +52,7 @@ def result_faults(node: ast.Call, at: PairedUse) -> Iterator[Fault]:
                     text = f"`{said}` no longer returns the key `{key}`, which is used here."
                     yield at.misused(text, said, old, new)
                     return
-    before, after = _gives(old.node), _gives(new.node)
+    before, after = _result_kind(old.node), _result_kind(new.node)
     for verb in filter(None, (_verb(*read) for read in reads if before != after)):
         if before == "generator" and after in ("list", "value") and verb in ("next", "send"):
             text = f"`{said}` is no longer a generator, but its result is used with `{verb}`."
@@ -60,7 +60,7 @@ def result_faults(node: ast.Call, at: PairedUse) -> Iterator[Fault]:
             text = f"`{said}` is now a generator, but its result is used with `{verb}`."
         elif after == "none" and before in ("list", "value", "tuple"):
             text = f"`{said}` no longer returns anything, but its result is used."
-        elif after == "tuple" and verb != "apart" and _was_one(old.node, new.node):
+        elif after == "tuple" and verb != "apart" and _returned_one_value(old.node, new.node):
             text = f"`{said}` now returns several values, but its result is used as one."
         else:
             continue
@@ -83,7 +83,7 @@ def _keys(node: ast.AST | None) -> frozenset[str]:
     return frozenset(found)
 
 
-def _gives(node: ast.AST | None) -> str:
+def _result_kind(node: ast.AST | None) -> str:
     """Return the kind of a function's result ("list", "none" and others), or "" if unsure."""
     if not isinstance(node, Function):
         return ""
@@ -94,14 +94,14 @@ def _gives(node: ast.AST | None) -> str:
     if not values:
         is_open = any(isinstance(child, ast.Raise) for child in nodes) or len(node.body) == 1
         return "" if is_open else "none"
-    return _only({_kind(value, nodes) for value in values})
+    return _only({_value_kind(value, nodes) for value in values})
 
 
 def _only(kinds: set[str]) -> str:
     return kinds.pop() if len(kinds) == 1 else ""
 
 
-def _kind(value: ast.expr, nodes: Sequence[ast.AST], depth: int = 0) -> str:
+def _value_kind(value: ast.expr, nodes: Sequence[ast.AST], depth: int = 0) -> str:
     match value:
         case ast.Tuple():
             return "tuple"
@@ -113,7 +113,7 @@ def _kind(value: ast.expr, nodes: Sequence[ast.AST], depth: int = 0) -> str:
             return "list" if name in _LISTS else "value" if name in _PLAIN else ""
         case ast.Name(id=name) if depth < _MOST_NAMES:
             return _only({
-                _kind(n.value, nodes, depth + 1)
+                _value_kind(n.value, nodes, depth + 1)
                 for n in nodes
                 if isinstance(n, Assigned) and n.value is not None
                 for target in targets_of(n)
@@ -122,11 +122,11 @@ def _kind(value: ast.expr, nodes: Sequence[ast.AST], depth: int = 0) -> str:
     return "list" if isinstance(value, _DISPLAYS) else ""
 
 
-def _was_one(old: ast.AST | None, new: ast.AST | None) -> bool:
+def _returned_one_value(old: ast.AST | None, new: ast.AST | None) -> bool:
     """Return whether a function that now returns a tuple used to return a single value."""
     if not isinstance(old, Function) or not isinstance(new, Function):
         return False
-    if _gives(old) in ("list", "value"):
+    if _result_kind(old) in ("list", "value"):
         return True
     now = [value for value in _returned(new) if isinstance(value, ast.Tuple)]
     parts = {ast.unparse(each) for value in now for each in value.elts}
@@ -165,7 +165,7 @@ def _reads(
 
 
 def _verb(node: ast.AST, around: ast.AST | None) -> str:
-    """Return what the parent node does with a value, or "" if it only passes the value on."""
+    """Return a word or sign for how the parent node uses a value ("" if it only passes it on)."""
     match around:
         case ast.Call(func=ast.Name(id=name)) if node in around.args:
             return name
@@ -212,7 +212,7 @@ def _is_starred(node: ast.Tuple) -> bool:
 
 def _arity(node: ast.AST | None) -> int | None:
     """Return the number of values that a function returns, or None if this varies or is unknown."""
-    if _gives(node) == "generator":
+    if _result_kind(node) == "generator":
         return None
     counts: set[int | None] = set()
     for value in _returned(node):
@@ -306,7 +306,10 @@ def _builtin(name: str) -> type[BaseException] | None:
 
 
 def _raised(called: Entity, state: PythonState) -> dict[str, frozenset[str]] | None:
-    """Map each exception that a function raises to the ids of its class and bases, or None."""
+    """Map each exception that a function raises to the ids of its class and bases.
+
+    Returns None if a class or a base is not known.
+    """
     if not isinstance(called.node, Function) or called.module is None:
         return None
     found: dict[str, frozenset[str]] = {}
@@ -438,7 +441,7 @@ def _context_faults(value: ast.Call, at: PairedUse) -> Iterator[Fault]:
     new, old = at.new(value.func), at.old(value.func)
     if new.what != "function" or old.what not in ("function", "class"):
         return
-    is_plain = not getattr(new.node, "decorator_list", ()) and _gives(new.node)
+    is_plain = not getattr(new.node, "decorator_list", ()) and _result_kind(new.node)
     was = any("contextmanager" in made for made in decorators(old.node))
     if is_plain and (was or old.what == "class"):
         said = ast.unparse(value.func)

@@ -73,8 +73,9 @@ class AuditedPatch(Struct, frozen=True):
     name: str
     is_carried: bool
     files: tuple[FilePatch, ...]
-    homes: Mapping[str, str] = field(default_factory=dict)  # its paths in the result
-    is_left: bool = False  # in conflict or blocked: its part is not final
+    # by path in the patch: the path of the file in the result
+    homes: Mapping[str, str] = field(default_factory=dict)
+    is_left: bool = False  # in conflict or blocked, so that its files are not final
 
 
 Since = Callable[[str, Callable[["bytes | None"], bool]], "str | None"]

@@ -31,7 +31,7 @@ class ParseFault(Struct, frozen=True):
 
 
 def syntax(states: States) -> Iterable[Told]:
-    """Find files of the result that do not parse, although they do on each side that has them."""
+    """Find files of the result that do not parse, although the versions of both sides do."""
     for path, name in states.carriers.items():
         if path.rpartition(".")[2] not in _READ_BY:
             continue

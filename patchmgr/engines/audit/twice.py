@@ -1,8 +1,7 @@
-"""Find what both sides of a merge add, and what may be there only once.
+"""Find names, keys and numbers that clash because both sides of a merge add or raise them.
 
 In Python and C++, these are names, such as options, routes and members; elsewhere keys, cases,
-functions and sections of one block. In any file, numbers that both sides raise by the same amount
-are found, too.
+functions and sections of one block. Numbers are checked in all files.
 """
 
 from __future__ import annotations
@@ -45,7 +44,7 @@ _DECLARED = re.compile(
 _GROUP = re.compile(r"([\w.]+)\.\w*_group\(")
 _ROUTES = frozenset({"route", "get", "post", "put", "delete", "patch", "websocket", "command"})
 Key = tuple[str, ...]
-"""A name that code defines, and what tells it apart from other things of that name."""
+"""A name that code defines, and what distinguishes it from others of that name, as its scope."""
 
 
 def check_twice(states: States) -> Iterator[Told]:
@@ -170,7 +169,7 @@ def _texts(call: ast.Call) -> Iterator[str]:
 
 
 def check_keys(states: States) -> Iterator[Told]:
-    """Warn of keys and functions that both sides add to a block that may have each only once."""
+    """Warn of keys and functions that both sides add to a block in which each must be unique."""
     for path, contents in merged_files(states):
         added = None
         for lines, name in added_twice(path, contents):
@@ -226,7 +225,7 @@ def _raised(
 
 
 def _added(side: Sequence[bytes], blocks: Sequence[Block], other: set[bytes]) -> Iterator[int]:
-    """Yield by how many lines each block grows, if it has a line that the other side lacks."""
+    """Yield how many lines each block adds, for blocks with a line that the other side lacks."""
     for block in blocks:
         if not other.issuperset(side[block.new_start : block.new_end]):
             yield block.new_end - block.new_start - (block.old_end - block.old_start)

@@ -17,8 +17,8 @@ from patchmgr.model.patch import Hunk
 _SIGNS = {b"+": b"-", b"-": b"+"}
 
 
-class _Kept(Struct):
-    """An earlier hunk; `left` counts the lines (with `+` or `-`) that would still revert it."""
+class _EarlierHunk(Struct):
+    """An earlier hunk; `left` counts the added and removed lines that would still revert it."""
 
     number: int
     patch: str
@@ -38,7 +38,7 @@ def undone_patches(states: States) -> Iterator[Told]:
         if states.base.blob(change.path)
         != states.onto.blob(patch.homes.get(change.path, change.path))
     }
-    earlier, numbers = defaultdict[str, dict[bytes, list[_Kept]]](dict), count()
+    earlier, numbers = defaultdict[str, dict[bytes, list[_EarlierHunk]]](dict), count()
     for patch in states.patches:
         found: dict[str, list[str]] = {}
         for change, hunk in ((c, h) for c in patch.files if c.path in changed for h in c.hunks):
@@ -48,7 +48,7 @@ def undone_patches(states: States) -> Iterator[Told]:
             # Upstream may add or delete a blank line anywhere (neuralmagic/vllm cad6c392b0).
             is_telling = any(is_distinctive(bare(line[1:])) for line in lines)
             is_revert = patch.is_carried and undone and is_telling
-            if is_revert and _is_upstreams(states, change.path, home, hunk):
+            if is_revert and _undoes_upstream(states, change.path, home, hunk):
                 for other in undone:
                     found.setdefault(other, []).append(home)
         for other, paths in found.items():
@@ -57,9 +57,9 @@ def undone_patches(states: States) -> Iterator[Told]:
 
 
 def _undone(
-    lines: Counter[bytes], by_line: dict[bytes, list[_Kept]], number: int, patch: str
+    lines: Counter[bytes], by_line: dict[bytes, list[_EarlierHunk]], number: int, patch: str
 ) -> list[str]:
-    """Return the earlier patches that a hunk reverts, if it does nothing else; keep its lines."""
+    """Return the earlier patches that a hunk reverts, or [] if it does more; record its lines."""
     rest, undone = lines, list[str]()
     for line in lines.keys() & by_line.keys():
         by_line[line] = [kept for kept in by_line[line] if line in kept.left]
@@ -70,7 +70,7 @@ def _undone(
         is_all = not kept.left and reverted
         if is_all and (reverted == lines or any(x[:1] == b"+" for x in reverted)):
             undone.append(kept.patch)  # otherwise the hunk may be a refinement
-    kept = _Kept(number, patch, _reversed(rest))
+    kept = _EarlierHunk(number, patch, _reversed(rest))
     for line in kept.left:
         by_line.setdefault(line, []).append(kept)
     return [] if rest else undone
@@ -80,7 +80,7 @@ def _reversed(lines: Counter[bytes]) -> Counter[bytes]:
     return Counter({_SIGNS[line[:1]] + line[1:]: often for line, often in lines.items()})
 
 
-def _is_upstreams(states: States, path: str, home: str, hunk: Hunk) -> bool:
+def _undoes_upstream(states: States, path: str, home: str, hunk: Hunk) -> bool:
     """Return whether a hunk undoes an edit that upstream made."""
     edits = states.once(f"edits {path} {home}", lambda: _edits(states, path, home))
     added, removed = (
@@ -90,7 +90,7 @@ def _is_upstreams(states: States, path: str, home: str, hunk: Hunk) -> bool:
 
 
 def _edits(states: States, path: str, home: str) -> tuple[Counter[bytes], ...]:
-    """Return the lines that upstream adds and removes, and those of them that the result undoes."""
+    """Return the lines that upstream adds and removes, and that the result removes and adds."""
     base, onto, merged = (
         _content(*place)
         for place in ((states.base, path), (states.onto, home), (states.merged, home))

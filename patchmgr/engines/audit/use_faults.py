@@ -333,7 +333,7 @@ def faults_in(states: States, reach: Sequence[Lines]) -> Iterator[Told]:
 
 
 def pairs_of(states: States) -> Callable[[str, bool], Pair]:
-    """Return a function that pairs a file of the result with that of the series, or of upstream."""
+    """Return a function that pairs a file of the result with the series' or upstream's version."""
     parser = states.once("python", Parser)
     sides = states.merged, states.written, states.onto
     merged, written, onto = (PythonState(files, parser) for files in sides)
@@ -374,8 +374,7 @@ def _finding(states: States, path: str, fault: Fault, pair: Pair, *, is_ours: bo
 def _patch_of(states: States, path: str, fault: Fault, pair: Pair, *, is_ours: bool) -> str:
     """Return the patch that added the line of a use, or that removed what upstream's line uses.
 
-    If upstream's own file has what the line uses, such as a derived class, the patch is one that
-    changes a module which the file imports.
+    If there is none, returns a patch that changes a module which the file imports.
     """
     if is_ours:
         return patch_of_line(states, path, fault.line)

@@ -129,7 +129,7 @@ def _side(content: bytes, conditions: GateFinder) -> Side:
         return symbols[line - 1] if line <= len(symbols) else None
 
     def names(own: Sequence[int]) -> frozenset[str] | None:
-        """Return a set of only the joined lines, or None if they are not global declarations."""
+        """Return the joined lines in a set, or None if the lines are not global declarations."""
         text = "".join(lines[line - 1].strip() for line in own)
         is_declared = all(unit(line) is None for line in own) and text.endswith(
             (";", '"', ">", "}")
@@ -236,7 +236,7 @@ class GateRemover:
         self.ends[line] = max(last, self.ends.get(line, line))
 
     def _directives(self, at: int, guards: Guards) -> list[Word]:
-        """Return what is left of an `#if` without the branches that certainly do not run."""
+        """Return the words of an `#if` without the branches that definitely do not run."""
         branches = self._branches[at]
         outer, is_chosen, is_open = guards, False, False
         out: list[Word] = []
@@ -307,7 +307,7 @@ class GateRemover:
         return self._closing[at] + 1
 
     def _if(self, at: int, stop: int, guards: Guards) -> tuple[list[Word], int, Guards, bool]:
-        """Return what is left of an `if`, its end, the guards after it, and whether it jumps."""
+        """Simplify an `if`; return its words, end, the guards after it, and whether it jumps."""
         head = self._head(at)
         assert head is not None
         words = self._words[slice(*head)]

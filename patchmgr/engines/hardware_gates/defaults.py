@@ -1,4 +1,4 @@
-"""Compute the value of an expression if no environment variable is set."""
+"""Compute the value that an expression has if no environment variable is set."""
 
 from __future__ import annotations
 

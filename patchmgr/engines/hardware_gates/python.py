@@ -343,12 +343,11 @@ def _tests(node: ast.stmt, changed: Container[int]) -> Iterator[ast.expr]:
         if name == "test" or (name == "value" and isinstance(value, (ast.Compare, ast.BoolOp))):
             yield value
             continue
-        for child in walk(value):
-            is_truth = isinstance(child, ast.BoolOp) and is_boolean(child)
-            if isinstance(child, ast.IfExp) or (isinstance(child, ast.BoolOp) and is_truth):
-                last = child.end_lineno or child.lineno
-                if any(line in changed for line in range(child.lineno, last + 1)):
-                    yield child.test if isinstance(child, ast.IfExp) else child
+        for part in walk(value):
+            if isinstance(part, ast.IfExp) or (isinstance(part, ast.BoolOp) and is_boolean(part)):
+                last = part.end_lineno or part.lineno
+                if any(line in changed for line in range(part.lineno, last + 1)):
+                    yield part.test if isinstance(part, ast.IfExp) else part
 
 
 def _brought(node: ast.stmt) -> frozenset[str]:
@@ -374,7 +373,7 @@ def _arguments(node: Function) -> frozenset[str]:
 
 
 def _single_assignments(body: Sequence[ast.stmt], arguments: frozenset[str]) -> dict[str, ast.expr]:
-    """Return the values of local names that exactly one statement assigns, keyed by name."""
+    """Map each local name that exactly one statement assigns to the assigned value."""
     counts: Counter[str] = Counter(arguments)
     found: dict[str, ast.expr] = {}
     for node in walk(*body):
@@ -388,7 +387,7 @@ def _single_assignments(body: Sequence[ast.stmt], arguments: frozenset[str]) -> 
 
 
 def _held_names(body: Sequence[ast.stmt], arguments: frozenset[str]) -> dict[str, ast.expr]:
-    """Return the values of local names, which show what a condition tests, but not its value."""
+    """Map local names to expressions that tell which gates a condition tests, but not its value."""
     found: dict[str, ast.expr] = {}
     for node in walk(*body):
         if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Tuple):

@@ -1,4 +1,4 @@
-"""Find where the code of a file that runs with all gates off differs between pin and head."""
+"""Find where pin and head differ in the code of a file that runs with all gates off."""
 
 from __future__ import annotations
 
@@ -59,16 +59,16 @@ class Side(Struct, frozen=True):
 
     lines: Sequence[str]
     unit: Callable[[int], str | None]
-    # the names that given lines declare or import, or None if they do anything else
+    # returns the names that lines declare or import, or None if the lines do anything else
     names: Callable[[Sequence[int]], frozenset[str] | None]
     said: Sequence[Statement] = ()  # all statements
-    # what runs with all gates off, by the function or class around it (C++: None)
+    # by function or class (C++: None), the statements that run with all gates off
     kept: Mapping[str | None, Sequence[Statement]] = {}
     rows: Sequence[Statement] = ()  # by line: C++ that runs with all gates off
     gates: Mapping[int, Sequence[Gate]] = {}  # by line: those that guard it or that it tests
     asked: Mapping[str | None, Sequence[Gate]] = {}  # by function or class: all that it tests
     ends: Mapping[int, int] = {}  # by line: the last line that it controls
-    wholes: Mapping[str, tuple[int, int, int]] = {}  # a definition's first, last and name's line
+    wholes: Mapping[str, tuple[int, int, int]] = {}  # by definition: first, last and name's line
     symbols: frozenset[str | None] = frozenset()  # all functions and classes
     is_read: bool = True
 
@@ -81,7 +81,7 @@ class Side(Struct, frozen=True):
         return sorted({n for p in own for n in range(p.first, p.last + 1)})
 
     def lacks(self, other: Side, lines: Sequence[int]) -> dict[int, str]:
-        """Return, by line of `other`, the definition around the line, if this side lacks it."""
+        """Map lines of `other` to the definitions around them that this side does not have."""
         found = {}
         for line in lines:
             symbol = other.unit(line) or ""
@@ -166,7 +166,7 @@ class _Comparison(Struct, frozen=True):
     left: frozenset[int]
 
     def sites(self, change: Lines) -> Iterator[ChangedSite]:
-        """Yield the sites of a hunk; a new one begins where affected hardware or gates change."""
+        """Yield the sites of a hunk; a new one begins where the symbol, gates or effect change."""
         gone, come = self.old.code(*change[:2]), self.new.code(*change[2:])
         whole_gone, whole_come = self.new.lacks(self.old, gone), self.old.lacks(self.new, come)
         for symbol in dict.fromkeys(whole_gone.values()):

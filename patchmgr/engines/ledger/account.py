@@ -68,7 +68,7 @@ class Part(Struct, frozen=True):
 
 
 class FileGroup(Struct):
-    """Files linked by lines that a patch or upstream moved, and what the patches change in them."""
+    """Files linked by renames or moved code, and the changes that the patches make to them."""
 
     paths: dict[str, None] = field(default_factory=dict)
     parts: list[Part] = field(default_factory=list)
@@ -84,7 +84,7 @@ class Deltas:
     def __init__(self, *, is_exact: bool = False, is_netted: bool = False) -> None:
         self.is_exact, self.is_netted = is_exact, is_netted
         self.net: Counter[Any] = Counter()  # all changes
-        self.left: Counter[Any] = Counter()  # those that must not be in the result
+        self.left: Counter[Any] = Counter()  # changes of hunks that were not carried
         # One change may undo another, so additions and removals are counted separately, too.
         self.come: Counter[Any] = Counter()
         self.gone: Counter[Any] = Counter()
@@ -140,11 +140,11 @@ class Account:
             return []
         if self.is_unreadable():
             return list(self._by_ids())
-        self.written_end()
+        self.apply_patches()
         return list(self._by_lines())
 
     def _is_as_written(self) -> bool:
-        """Return whether upstream left the files alone and the result has the patches' blob ids."""
+        """Return whether upstream left the files alone and the result has the patches' blobs."""
         ends = self._ends()
         if ends is None:
             return False
@@ -199,7 +199,7 @@ class Account:
 
     # What the patches do to the files of the base:
 
-    def written_end(self) -> None:
+    def apply_patches(self) -> None:
         """Apply the patches to the files of the base, unless this has already been done."""
         if not self.end:
             for part in self.parts:
@@ -293,7 +293,7 @@ class Account:
     def _at_changes(
         self, path: str, old: Lines, new: Lines, blocks: Sequence[Block]
     ) -> Sequence[Block]:
-        """Return upstream's changes near those of the patches, or of lines moved from there."""
+        """Return upstream's changes near the patches' changes, or with lines moved from there."""
         theirs = self.end.get(path)
         if theirs is None or None in (self.base.blob(path), self.onto.blob(path)):
             # Lines may have moved between files.

@@ -1,7 +1,7 @@
 """The ledger: prove what became of every line of the patches, and that upstream's text is kept.
 
-What it proves is in docs/design.md. It shares no code with the engine that made the result, and has
-its own small reader of patches: a fault in the engine's must not be hidden by the same fault here.
+What it proves is in docs/design.md. It shares no code with the engine that made the result, not
+even the reader of patches, so that a fault there cannot hide itself here.
 """
 
 from __future__ import annotations
@@ -142,7 +142,7 @@ def evidence_of(account: Account) -> Iterator[Evidence]:
             by_patch.setdefault(part.patch.name, []).append(part)
     if not by_patch or account.is_unreadable():
         return
-    account.written_end()
+    account.apply_patches()
     written = Counter(squeezed(line) for lines in account.end.values() for line in lines or ())
     here, before = (
         sum((squeezed_counts(side.read(path) or b"") for path in account.paths), Counter[bytes]())
@@ -363,7 +363,7 @@ def _outside(account: Account, sides: _Sides) -> Iterator[Told]:
 
 
 def _near(account: Account) -> set[bytes] | None:
-    """Return the lines where both sides changed, and those of hunks not merged as text.
+    """Return the lines around changes of both sides, and the lines of hunks not merged as text.
 
     Returns None if a file is too long to compare.
     """

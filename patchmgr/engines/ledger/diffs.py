@@ -59,7 +59,7 @@ _OPPOSITE = {b"+": b"-", b"-": b"+"}
 
 
 def read_diffs(diff: bytes, *, strip: int = 1, is_reversed: bool = False) -> list[Diff]:
-    """Return the change to each file in a diff, or its reverse; `strip` removes leading folders."""
+    """Return the change, or its reverse, to each file in a diff. `strip` is as in `patch -p`."""
     lines = diff.split(b"\n")
     found: list[Diff] = []
     here = 0

@@ -52,7 +52,7 @@ _NAMED = (
 
 
 def apart(old: Lines, new: Lines) -> tuple[Lines, Lines]:
-    """Return two files without the lines that both have at either end, except one at each end."""
+    """Remove the common beginning and the common end of two files, except for one line of each."""
     # So the counts of all items, and of pairs of lines, still differ by the same numbers.
     most = min(len(old), len(new))
     head = max(0, next(compress(count(), map(ne, old, new)), most) - 1)
