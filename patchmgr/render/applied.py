@@ -65,7 +65,7 @@ def _written(done: Application, copies: str, what: str, view: View) -> Iterator[
 
 
 def _beyond_lines(carried: PackageResult) -> Iterator[str]:
-    """Yield the paths that a package does not contain, and notes."""
+    """Yield the paths in the patches that the package does not contain, and notes."""
     for name, path in carried.unreachable:
         named = f"  ({clean(name)})" if name else ""
         yield f"  not in the package: {clean(path)}{named}"
@@ -167,7 +167,6 @@ def _package(found: Application | InstalledState) -> dict[str, Any]:
 
 def state_text(found: InstalledState, view: View) -> Iterator[str]:
     """Yield the result of `verify` for a package: files that differ, then what is applied."""
-
     what = _package_words(found)
     is_told = found.state not in ("patched", "pristine") or view.is_all
     yield from files_lines(found.files, view) if is_told and not view.is_line else ()

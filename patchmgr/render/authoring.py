@@ -125,7 +125,7 @@ def listing_text(found: Listing) -> Iterator[str]:
 
 
 def edits_text(patch: Patch, files: Sequence[FileEdits]) -> Iterator[str]:
-    """Describe a patch's changes in words: for each file its path, then one line per edit."""
+    """Yield a description of a patch: for each file its path, then one line per edit."""
     yield f"{clean(patch.name)}: {clean(patch.subject)}"
     for file in files:
         yield ""
@@ -134,7 +134,7 @@ def edits_text(patch: Patch, files: Sequence[FileEdits]) -> Iterator[str]:
 
 
 def patch_value(patch: Patch, files: Sequence[FileEdits] | None = None) -> dict[str, Any]:
-    """Return a patch as JSON data; with `files`, its edits are added in words."""
+    """Return a patch as JSON data, with descriptions of its edits if `files` is given."""
     author = patch.author
     value = {
         "patch": patch.name,
@@ -156,7 +156,7 @@ def patch_value(patch: Patch, files: Sequence[FileEdits] | None = None) -> dict[
 
 
 def guards_text(found: Guarded) -> Iterator[str]:
-    """Yield one line per patch: its name, its guards, and its groups (of patches) that are off."""
+    """Yield one line per patch: its name, its guards, and those of its groups that are off."""
     for line in found.lines:
         words = " ".join(str(guard).removeprefix("#") for guard in line.guards) or "no guards"
         off = "".join(f"  (group {clean(group)} is off)" for group in line.off)
@@ -181,7 +181,7 @@ def files_text(found: PatchFiles) -> Iterator[str]:
 
 
 def log_text(found: Logged) -> Iterator[str]:
-    """Yield the operations, newest first; those that are undone are marked with `x`."""
+    """Yield one line per operation, newest first; `x` marks undone operations."""
     for operation in reversed(found.operations):
         mark = "x" if operation.number in found.undone else " "
         at = time.strftime("%Y-%m-%d %H:%M", time.gmtime(operation.at))
@@ -229,7 +229,7 @@ def _changed_files(files: Sequence[Turned | TurnedFile]) -> list[dict[str, str]]
 
 
 def turn_text(done: Turn, view: View) -> Iterator[str]:
-    """Yield the result of `undo` or `redo`: the operations, and how many files changed where."""
+    """Yield the result of `undo` or `redo`: the operations, and the numbers of changed files."""
     is_redo = done.kind.value == "redo"
     verb = view.verb("Would redo", "Redid") if is_redo else view.verb("Would undo", "Undid")
     yield from (f"{verb} {o.number}: {clean(o.command)}" for o in done.operations)

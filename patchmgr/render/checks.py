@@ -24,7 +24,7 @@ _COLORS = {Standing.PASSED: "32", Standing.FAILED: "31", Standing.SKIPPED: "2"}
 
 
 def checked_text(checked: Checked, view: View, *, limit: int = MOST) -> Iterator[str]:
-    """Yield each failed gate with up to `limit` lines of problems, then the numbers of gates."""
+    """Yield each failed gate with up to `limit` lines of problems, then a count of all gates."""
     patches = counted(len(checked.patches), "patch")
     if view.is_line:
         yield f"{checked.series}: {patches}, {_gates(checked)}"
@@ -65,7 +65,7 @@ def _about(gate: GateResult) -> str:
 
 
 def _rows(problems: Sequence[Problem]) -> Iterator[str]:
-    """Yield a line for each problem; if many patches share one, list it once with their names."""
+    """Yield a line for each problem; a problem that many patches share is listed once."""
     alike: dict[str, list[str]] = {}
     for problem in problems:
         if problem.patch and not problem.path:
@@ -143,7 +143,7 @@ _Case = tuple[GateResult, str, "Sequence[Problem]", "str | None"]
 
 
 def _cases(checked: Checked, gate: GateResult) -> Iterator[_Case]:
-    """Yield the test cases of a gate: one for each patch, or one for the branch, or both."""
+    """Yield the test cases of a gate: one for each patch, one for the branch, or both."""
     if gate.standing is Standing.SKIPPED:
         yield gate, "branch", (), gate.note
         return

@@ -2,16 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
-
-from patchmgr.render.escape import clean, counted, cut_off
-
-if TYPE_CHECKING:
-    from patchmgr.commands.sharing import Pulled, SharedConflicts
-    from patchmgr.model.recorded_conflict import Source
-
-from collections.abc import Iterator
 
 from patchmgr.model.outcome import (
     FileConflict,
@@ -20,8 +12,12 @@ from patchmgr.model.outcome import (
     UpstreamCommit,
     Verdict,
 )
-from patchmgr.render.escape import reliability_text
+from patchmgr.render.escape import clean, counted, cut_off, reliability_text
 from patchmgr.render.view import View
+
+if TYPE_CHECKING:
+    from patchmgr.commands.sharing import Pulled, SharedConflicts
+    from patchmgr.model.recorded_conflict import Source
 
 CONTEXT = 3
 MOST_SUGGESTIONS = 3  # per region
@@ -29,10 +25,10 @@ MOST_LINES = 12  # per suggestion
 
 
 def marked_text(outcome: SeriesOutcome, patch: PatchOutcome, conflict: FileConflict) -> bytes:
-    """Return a file in conflict with git's markers, whose labels say where each side comes from.
+    """Return a file in conflict with git's markers; each label says where the side comes from.
 
-    The label of ours is the upstream commit that wrote the lines; it may be later than the commit
-    that first broke the patch.
+    The label of ours names the upstream commit that wrote the lines, which may be a later one than
+    the commit that first broke the patch.
     """
     base = _raw(f"{outcome.base.ref} ({outcome.base.commit[:12]})")
     theirs = _raw(f"{outcome.name}/{patch.name}: {patch.subject}")
@@ -117,7 +113,7 @@ def _wordings(patch: PatchOutcome) -> Iterator[str]:
 
 
 def _regions(lines: list[bytes]) -> Iterator[tuple[int, int]]:
-    """Yield (start, end) for each group of lines to show: regions, with the lines around them."""
+    """Yield (start, end) for each range of lines to show: regions and the lines around them."""
     begin: int | None = None
     end = 0
     for number, line in enumerate(lines):

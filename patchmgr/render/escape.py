@@ -17,15 +17,15 @@ _UNSAFE = re.compile(
 
 
 def clean(text: str, *, keep: str = "") -> str:
-    r"""Return the text with control, bidirectional and zero-width characters (not `keep`) escaped.
+    r"""Return the text with control, bidirectional and zero-width characters as `\uNNNN`.
 
-    These become `\uNNNN`, and bytes that are not UTF-8 become `\xNN`.
+    Bytes that are not UTF-8 become `\xNN`. The characters in `keep` are not escaped.
     """
     return _UNSAFE.sub(lambda found: found[0] if found[0] in keep else _shown(found[0]), text)
 
 
 def escaped_json(document: str) -> str:
-    """Return the JSON document with JSON's own escapes for the characters that `clean` escapes."""
+    """Return the JSON document with JSON escapes for the characters that `clean` escapes."""
     return _UNSAFE.sub(
         lambda found: found[0] if found[0] in "\n" else json.dumps(found[0])[1:-1], document
     )
@@ -46,7 +46,7 @@ def counted(number: int, noun: str) -> str:
 
 
 def tallied(found: Iterable[Enum], kinds: Iterable[Enum]) -> str:
-    """Return how often each kind occurs, if it does at all: "3 modified, 1 absorbed"."""
+    """Return the count of each kind that occurs: "3 modified, 1 absorbed"."""
     counts = Counter(found)
     return ", ".join(f"{counts[kind]} {kind.value}" for kind in kinds if counts[kind])
 
@@ -69,19 +69,19 @@ def cut_off(lines: Sequence[str], most: int, told: str, noun: str = "") -> Seque
 
 
 def share(right: int, of: int) -> str:
-    """Return `right` as a percentage of `of`, rounded down, so that 100 % means all cases."""
+    """Return `right` as a percentage of `of`, rounded down so that only all cases give 100 %."""
     if right == of:
         return "100 %" if of else "-"
     return f"{1000 * right // of / 10:.1f} %"
 
 
 def measured_text(found: Reliability) -> str:
-    """Return a phrase that says how often a rule was right in cases with a known result."""
+    """Return a phrase like "right in 99.9 % of 2,396", or "not measured"."""
     if found.right is None or not found.of:
         return "not measured"
     return f"right in {share(found.right, found.of)} of {found.of:,}"
 
 
 def reliability_text(found: Reliability) -> str:
-    """Return the name of a rule, and a phrase that says how often it was right."""
+    """Return a rule's name, and how often the rule was right: "range, right in 99.9 % of 2,396"."""
     return f"{clean(found.rule)}, {measured_text(found)}"

@@ -36,7 +36,7 @@ def compared_text(found: ComparedSeries, view: View, *, shows_lines: bool) -> It
 
 
 def comparison_sums(patches: Sequence[ComparedPatch]) -> str:
-    """Return a phrase that says how many patches are identical, changed, added or dropped."""
+    """Return the numbers of identical, changed, added and dropped patches as a phrase."""
     words = tallied((patch.sameness for patch in patches), Sameness)
     return f"{counted(len(patches), 'patch')}: {words or 'none'}"
 
@@ -74,7 +74,7 @@ def compared_value(found: ComparedSeries) -> dict[str, Any]:
 
 
 def origin_text(origin: LineOrigin) -> Iterator[str]:
-    """Yield the result of `why`: a line, and the patch or upstream state that it comes from."""
+    """Yield the result of `why`: a line of a file, and the patch that it comes from, if any."""
     symbol = f" in {clean(origin.symbol)}" if origin.symbol else ""
     yield f"{clean(origin.path)}:{origin.line}{symbol}"
     yield f"    {clean(origin.text)}"

@@ -90,8 +90,7 @@ def series_text(view: SeriesView) -> Iterator[str]:
     """Yield the result of `series show`: the pin, and the header and paths of every patch."""
     pin = view.record.pin
     where = f"{view.record.upstream} {short_ref(pin.ref)}"
-    head = f"{view.record.name}: {counted(len(view.patches), 'patch')} on {where}"
-    yield head
+    yield f"{view.record.name}: {counted(len(view.patches), 'patch')} on {where}"
     yield f"  commit {pin.commit}"
     if pin.archive is not None:
         yield f"  archive {clean(pin.archive)}  sha256 {pin.sha256}"
@@ -139,7 +138,7 @@ def imported_text(done: Import, series: str, view: View) -> Iterator[str]:
 
 
 def _cut(lines: Sequence[str], view: View) -> Sequence[str]:
-    """Return the first lines and a line that counts the others, unless the view shows all."""
+    """Return all lines if the view shows all, otherwise the first few and a count of the others."""
     most = len(lines) if view.is_all else MOST_LISTED
     return cut_off(lines, most, "  and {} like these; to list them: --verbose")
 
@@ -173,7 +172,7 @@ def started_value(done: Started) -> dict[str, Any]:
 
 
 def _fork_lines(fork: Fork, rests: Sequence[str], view: View) -> Iterator[str]:
-    """Yield lines about an imported fork with merges, and what the user should review."""
+    """Yield what was imported from a fork with merges, and what the user should review."""
     commits = f"{counted(fork.commits, 'commit')} and {counted(fork.merges, 'merge')}"
     tree = f"exactly the tree of {fork.head[:12]}"
     if fork.goes_on:
@@ -248,7 +247,7 @@ def status_text(status: Status, view: View) -> Iterator[str]:
 
 
 def _last_sync(found: LastSync) -> str:
-    """Return how many hours or days ago the last sync was, and its result."""
+    """Return a line that says how long ago the last sync was, and what its result was."""
     hours = max(found.age, 0) // 3600
     age = counted(hours // 24, "day") if hours >= 48 else counted(hours, "hour")
     when = f"{age} ago" if hours else "within the last hour"
@@ -274,7 +273,7 @@ def _unfinished(status: Status) -> str:
 
 
 def _applied_line(found: Verification) -> str:
-    edited = [path for path, fork_base in found.files if fork_base.value != "patched"]
+    edited = [path for path, standing in found.files if standing.value != "patched"]
     if found.pushed is not None and not edited:
         how = f"{counted(found.pushed, 'patch')} pushed"
     elif edited:

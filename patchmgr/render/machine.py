@@ -32,7 +32,7 @@ S = TypeVar("S", bound=Struct)
 
 
 def document(command: str, *values: Struct | Mapping[str, Any]) -> str:
-    """Return a command's JSON document, with sorted keys: the fields of all values."""
+    """Return a command's JSON document, which has the fields of all values, sorted by key."""
     whole: dict[str, Any] = {"format": FORMAT, "command": command}
     for value in values:
         whole |= keys(value)
@@ -60,12 +60,12 @@ def _written(whole: dict[str, Any]) -> str:
 
 
 def fields(value: Struct, *names: str, **more: Any) -> dict[str, Any]:
-    """Return a dictionary of those fields of a value that `names` lists, and of `more`."""
+    """Return a dictionary with the fields of a value that `names` lists, and with `more`."""
     return {**{name: getattr(value, name) for name in names}, **more}
 
 
 def document_of(kind: type[S], value: Struct, **more: Any) -> S:
-    """Return a document of class `kind`; each field comes from `more` or else from `value`."""
+    """Return a document of class `kind` with the fields of `value`; `more` overrides them."""
     names = (name for name in kind.__struct_fields__ if name not in more)
     return kind(**{name: getattr(value, name) for name in names}, **more)
 

@@ -23,7 +23,7 @@ _TICKS = re.compile("`+")
 
 
 def text(foreign: str) -> str:
-    """Return the text on one line, escaped so that GitHub sees no markup, mention or link in it."""
+    """Return the text on one line, escaped so that GitHub finds no markup, mention or link."""
     shown = shortened(foreign)
     parts = [_SPECIAL.sub(r"\\\g<0>", part) for part in _LINKED.split(shown)]
     marks = [found + _APART for found in _LINKED.findall(shown)]
@@ -55,9 +55,9 @@ def fenced(foreign: str) -> str:
 def fitting(
     items: Sequence[str], room: int, what: str, *, gap: int = 1
 ) -> tuple[list[str], list[str]]:
-    """Return the items that fit into `room` characters, and a sentence with the number of others.
+    """Return the items that fit into `room` characters, and a sentence that counts the others.
 
-    Each item counts `gap` more, for a separator. The sentence calls the items `what`.
+    Each item takes `gap` more characters for a separator. The sentence calls the items `what`.
     """
     kept: list[str] = []
     for item in items:
@@ -94,10 +94,7 @@ class Page:
         return int((self._limit - len(self.whole())) * share) - _SENTENCE
 
     def blocks(self, blocks: Sequence[str], *, what: str, share: float = 1.0) -> None:
-        """Add the blocks that fit into a share of the space that is left, and count the others.
-
-        The sentence about the others calls them `what`.
-        """
+        """Add the blocks that fit into a share of the free space, and a count of other `what`."""
         kept, rest = fitting(blocks, self._room(share), what, gap=2)
         self.add(*kept, *rest)
 

@@ -83,7 +83,7 @@ def _facts(step: PlanStep) -> Iterator[str]:
 
 
 def assumed(assuming: Sequence[Assumption]) -> Iterator[str]:
-    """Yield a line that says which resolutions the plan assumes for conflicts, if there are any."""
+    """Yield a line with the assumed resolutions of earlier conflicts, if there are any."""
     skipped = sum(one.is_skipped for one in assuming)
     taken = len(assuming) - skipped
     verb = "is" if taken == 1 else "are"
@@ -101,7 +101,7 @@ def _about(found: BreakingCommit) -> str:
 
 
 def patch_lines(patch: PlannedPatch, view: View, indent: str) -> Iterator[str]:
-    """Yield a patch's verdict and name, then where it conflicts or, without a place, the reason."""
+    """Yield a patch's verdict and name, then the places of its conflicts, or else the reason."""
     verdict = painted(patch.verdict.value, VERDICT_COLORS[patch.verdict], color=view.color)
     yield f"{indent}{verdict} {clean(patch.name)}"
     places = [clean(_place(place)) for place in patch.places]
@@ -120,15 +120,15 @@ def _tried(plan: Plan) -> str:
     return f"trial rebases, by number of {units}: {', '.join(words)}"
 
 
-def plan_markdown(plan: Plan, *, takes: bool = True) -> str:
-    """Return a plan as Markdown, with a section per step; `takes` adds the command for the step."""
+def plan_markdown(plan: Plan, *, has_commands: bool = True) -> str:
+    """Return a plan as Markdown with a section per step, and with commands if `has_commands`."""
     blocks = [f"## {text(_heading(plan))}"]
-    blocks += [_step_markdown(plan, step, takes=takes) for step in plan.steps]
+    blocks += [_step_markdown(plan, step, has_commands=has_commands) for step in plan.steps]
     blocks += [_tried(plan)] * bool(plan.steps)
     return "\n\n".join(blocks) + "\n"
 
 
-def _step_markdown(plan: Plan, step: PlanStep, *, takes: bool) -> str:
+def _step_markdown(plan: Plan, step: PlanStep, *, has_commands: bool) -> str:
     lines = [f"### {step.number}. {text(_title(plan, step))}", ""]
     names = f"`{step.base.commit[:12]}` to `{step.onto.commit[:12]}`"
     lines.append(f"- {counted(step.commits, plan.unit)}: {names}")
@@ -136,7 +136,7 @@ def _step_markdown(plan: Plan, step: PlanStep, *, takes: bool) -> str:
     if found is not None and found.pull is not None:
         lines.append(f"- pull request {found.pull}")
     lines += [f"- {text(fact)}" for fact in _facts(step)]
-    if takes:
+    if has_commands:
         lines.append(f"- take this step with: {code(plan.command(step))}")
     if step.patches:
         lines += ["", *table(["patch", "verdict", "where and why"], map(_patch_row, step.patches))]
@@ -254,7 +254,7 @@ def _cell(verdict: Verdict, color: bool) -> str:
 
 
 def _fate(outcome: SeriesOutcome) -> str:
-    """Return how many patches are in conflict or blocked or, if none is, the head and verdicts."""
+    """Return the numbers of conflicts and blocked patches, or the head and verdicts if none."""
     if outcome.has_conflicts:
         conflicts, blocked = (outcome.count(verdict) for verdict in _LEFT)
         rest = f", {blocked} blocked" if blocked else ""

@@ -50,7 +50,7 @@ def rebase_text(outcome: SeriesOutcome, view: View) -> Iterator[str]:
 
 
 def listed(patches: Iterable[PatchOutcome], view: View) -> Iterator[str]:
-    """Yield the lines of patches that changed or have warnings, or of all if the view shows all."""
+    """Yield lines for each patch that changed or has warnings, or for all if the view shows all."""
     for patch in patches:
         is_worth = patch.verdict is not Verdict.UNCHANGED or patch.warnings or patch.findings
         if view.is_all or is_worth:
@@ -67,7 +67,7 @@ def _heading(outcome: SeriesOutcome) -> str:
 
 
 def moved_text(number: int, back: int, unit: str) -> str:
-    """Return how far back and how far forward a rebase goes, in upstream commits or releases."""
+    """Return how many upstream commits or releases a rebase goes back and forward, as a phrase."""
     moved = counted(number, f"upstream {unit}")
     if back:
         gone = f"back over {counted(back, unit)}"
@@ -76,7 +76,7 @@ def moved_text(number: int, back: int, unit: str) -> str:
 
 
 def short_ref(ref: str) -> str:
-    """Return the first 12 digits of a full commit id; return any other ref as a whole."""
+    """Return the first 12 digits of a full commit id, or any other ref unchanged."""
     return ref[:12] if is_full_id(ref) else clean(ref)
 
 
@@ -130,7 +130,7 @@ def _finding_lines(patch: PatchOutcome) -> Iterator[str]:
 
 
 def _history_lines(patch: PatchOutcome) -> Iterator[str]:
-    """Yield what upstream did to a landed patch afterwards, and which hunks are still carried."""
+    """Yield what upstream later did to a landed patch, and which hunks are still carried."""
     landed = next((commit for commit, event in patch.history if event == "landed"), "")
     for commit, event in patch.history:
         if event == "reverted":
@@ -154,7 +154,7 @@ def _history_lines(patch: PatchOutcome) -> Iterator[str]:
 
 
 def _likely_lines(patch: PatchOutcome) -> Iterator[str]:
-    """Yield why a patch in conflict exists, where upstream seems to have it, and how to decide."""
+    """Yield a patch's reason, upstream code that resembles it, and the command to decide."""
     pairs = [(c, r) for c in patch.conflicts for r in c.resemblances]
     if patch.verdict is not Verdict.CONFLICT:
         return
@@ -202,7 +202,7 @@ def _summary(outcome: SeriesOutcome) -> str:
 
 
 def ledger_line(ledger: Ledger) -> str:
-    """Return a line that says what became of the lines that the patches add and remove."""
+    """Return a line with the numbers of added and removed lines, by what became of them."""
     sides = ("added", ledger.added), ("removed", ledger.removed)
     told = [f"{sums.total} {name}: {_sums(sums)}" for name, sums in sides]
     end = "" if ledger.is_balanced else "; the sums do not add up"
@@ -228,7 +228,7 @@ def after_rebase(
 ) -> Iterator[str]:
     """Yield lines that say what the user can do after a rebase.
 
-    `work` is the folder with the files in conflict, if any, and `waiting` lists those with markers.
+    `work` is the folder with the files in conflict, if any; `waiting` lists files with markers.
     """
     outcomes = tuple(outcomes)
     pinned = {(o.onto.ref, o.upstream) for o in outcomes if o.base.commit == o.onto.commit}
@@ -306,7 +306,7 @@ _CODES = (
 
 
 def diff_text(header: bytes, diff: bytes, *, color: bool) -> str:
-    """Return a patch for a terminal, with control characters escaped and with its diff in color."""
+    """Return a patch for a terminal: control characters are escaped, and the diff is colored."""
     lines = content_lines(header) + [
         painted_line(line, color=color) for line in content_lines(diff)
     ]

@@ -87,7 +87,7 @@ def _about(recorded: Recorded) -> str:
 
 
 def conflict_text(found: ShownConflict) -> Iterator[str]:
-    """Yield the patches' reasons, then the conflict and each of its parts, with git's markers."""
+    """Yield why the patches exist, then the conflict and each of its parts, with git's markers."""
     for patch in found.patches:
         yield from _asking(patch)
     for number, told in enumerate(zip_longest(found.recorded, found.edits)):
@@ -133,7 +133,7 @@ def _side(content: bytes | None) -> Iterator[str]:
 
 
 def resolution_lines(recorded: Recorded) -> Iterator[str]:
-    """Yield a conflict's resolution: the side that it equals or, if none, a diff from ours."""
+    """Yield a conflict's resolution: the name of the side that it equals, or a diff from ours."""
     assert recorded.resolution is not None
     content, ours = recorded.resolution.content, recorded.ours
     if content is None:
@@ -167,7 +167,7 @@ def replayed_text(replayed: Sequence[Recalled]) -> Iterator[str]:
 
 
 def after_memory(result: RebaseResult) -> Iterator[str]:
-    """Yield which patches a rebase left out, how many resolutions it recorded, and its notes."""
+    """Yield the patches that a rebase left out, the number of new resolutions, and notes."""
     for series, patch in result.skipped:
         name = clean(patch)
         would = "Will be left out" if result.has_conflicts or result.is_dry_run else "Left out"
@@ -199,7 +199,7 @@ def learned_text(learned: Learned, view: View) -> Iterator[str]:
 
 
 def rebase_document(result: RebaseResult, asked: Sequence[Asked]) -> RebaseDocument:
-    """Return the document of a rebase; `asked` are the answers of the program in `--resolver`."""
+    """Return the document of a rebase; `asked` has the answers of the `--resolver` program."""
     return RebaseDocument(
         result.is_dry_run,
         tuple(map(series_document, result.series)),
@@ -319,7 +319,7 @@ def _decision_value(decision: Decision) -> dict[str, Any]:
 
 
 def merged_lines(merged: MergedFile) -> Iterator[str]:
-    """Yield lines that say how a file was merged: what was used, warnings, and conflicts left."""
+    """Yield how a file was merged: recorded resolutions, rules, warnings, and conflicts."""
     path = clean(merged.path)
     if merged.used:
         yield f"{path}: recorded: {', '.join(merged.used)}"
@@ -348,7 +348,7 @@ def merged_value(merged: MergedFile) -> dict[str, Any]:
 
 
 def installation_text(driver: DriverChange, view: View) -> Iterator[str]:
-    """Yield what installing or removing the merge driver changed in a clone."""
+    """Yield what was changed in a clone to install or remove the merge driver."""
     where = clean(str(driver.git_dir))
     if not driver.is_new:
         state = "is already" if driver.settings else "is not"

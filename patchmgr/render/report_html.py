@@ -370,10 +370,10 @@ def _facts(footprint: Footprint) -> Iterator[tuple[int, str]]:
 
 
 class TextColumn(Struct, frozen=True):
-    """A column with one of the texts in a work order, displayed beside the others."""
+    """One text of a work order, displayed as a column beside the others."""
 
     title: str
-    # (line, is_shared): a line of base is shared by ours and theirs, any other line by base
+    # (line, is_shared): a shared line of base is in ours and theirs, any other shared line in base
     lines: tuple[tuple[str, bool], ...]
 
 

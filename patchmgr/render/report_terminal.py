@@ -102,7 +102,7 @@ def _review(review: Review, width: int, color: bool) -> Iterator[str]:
 
 
 def _shared(review: Review, width: int, color: bool) -> Iterator[str]:
-    """Yield the first few changed sites whose code runs for everybody. Reviews begin with these."""
+    """Yield the first few changed sites whose code runs for everybody."""
     shared = [site for site in review.sites if site.reach is Reach.SHARED]
     if not shared:
         return

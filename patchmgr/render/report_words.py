@@ -1,4 +1,4 @@
-"""The words and tables that all formats of a report share."""
+"""Phrases and tables that all formats of a report share."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ class TouchedSymbol(Struct, frozen=True):
 
 
 def sites_by_path(footprint: Footprint) -> Mapping[str, Sequence[TouchedSymbol]]:
-    """Return, by new path, the symbols that patches change; those of upstream come first."""
+    """Return the symbols that patches change, by new path; those of upstream come first."""
     last_path = {f.renamed_from or f.path: f.path for f in footprint.files}
     numbers: dict[tuple[str, bool, str | None], list[int]] = {}
     for number, patch in enumerate(footprint.patches, start=1):

@@ -95,7 +95,7 @@ _COUNTS = ("files", "added", "removed")
 
 
 def compared_text(found: ComparedFootprint, base: str, view: View) -> Iterator[str]:
-    """Yield what has changed in a series since `base`, with the lines that differ in each patch."""
+    """Yield what changed in a series since `base`, including the lines that differ."""
     yield f"{clean(found.series)}: {comparison_sums(found.patches)}, since {clean(base)}"
     if not view.is_line:
         yield from (f"  {when:<6}  {clean(told)}" for when, told in _sizes(found))
@@ -106,7 +106,7 @@ def compared_text(found: ComparedFootprint, base: str, view: View) -> Iterator[s
 
 
 def compared_markdown(found: ComparedFootprint, base: str, *, limit: int = LIMIT) -> str:
-    """Return how a series changed since `base` as Markdown of at most `limit` characters."""
+    """Return what changed in a series since `base` as Markdown of at most `limit` characters."""
     page = Page(limit)
     page.add(f"## {code(found.series)} since {code(base)}")
     page.add(f"{comparison_sums(found.patches)}.")
@@ -129,7 +129,7 @@ def _differing(patch: ComparedPatch) -> str:
 
 
 def compared_value(found: ComparedFootprint) -> dict[str, Any]:
-    """Return how a series has changed as JSON data."""
+    """Return what changed in a series as JSON data."""
     return {
         "name": found.series,
         "before": _size(found.before),

@@ -22,7 +22,7 @@ _MOST_CAUSES = 3
 _CONTEXT = 3  # lines before and after the resolution of a region
 
 Line = tuple[bool, str]
-"""(is_new, line) for a line of a text; a line is new if the base does not have it."""
+"""(is_new, line): a line of a text; it is new if base does not have it."""
 
 
 class Pane(Struct, frozen=True):
@@ -85,7 +85,7 @@ def about_lines(state: Resolving) -> Iterator[str]:
 
 
 def facts(order: WorkOrder) -> Iterator[str]:
-    """Yield why the patch of a work order exists, and which upstream commits it conflicts with."""
+    """Yield a work order's patch, the upstream commits that it conflicts with, and the proposal."""
     why = " ".join((order.why or "").split())
     yield f"patch: {clean(order.subject)}" + (f" ({clean(why)})" if why else "")
     causes = []

@@ -89,7 +89,7 @@ def sync_markdown(
     page = Page(limit)
     page.add(*(f"> **Warning**: {' '.join(map(text, one.split(' ')))}" for one in warnings))
     page.add(*([_AGAIN, _sums(proposal)] if plan.steps else [text(sync_title(proposal))]))
-    plans = [plan_markdown(plan, takes=False)] if plan.steps else []
+    plans = [plan_markdown(plan, has_commands=False)] if plan.steps else []
     page.blocks(plans, what="plans", share=0.3)
     notes = [note_markdown(one.note, limit=limit // 4) for one in proposal.carried]
     page.blocks(notes, what="notes", share=0.5)
@@ -129,7 +129,7 @@ def comment_markdown(proposal: SyncPreview, *, limit: int = LIMIT) -> str:
 
 
 def comment_mark(comment: str) -> str:
-    """Return a hidden HTML mark by which to recognize the comment, or "" if there is no comment."""
+    """Return a hidden HTML mark that identifies the comment, or "" if there is no comment."""
     if not comment:
         return ""
     return f"<!-- patchmgr comment {hashlib.sha256(comment.encode()).hexdigest()[:16]} -->"
@@ -148,7 +148,7 @@ def check_markdown(check: PullCheck, series: str, pin: Pin) -> str:
 
 
 def check_words(check: PullCheck) -> str:
-    """Return a phrase that says whether a pull request's patches rebase cleanly onto the pin."""
+    """Return a phrase that says whether a pull request rebases cleanly onto the pin."""
     left = f"does not rebase cleanly: {counted(len(check.left), 'patch')} to resolve"
     words = (
         f"was not checked: {check.fault}"
@@ -173,7 +173,7 @@ _COLORS = {"current": "brightgreen", "carried": "blue", "conflicts": "orange"}
 
 
 def badge(proposal: SyncPreview, date: str) -> tuple[str, bytes]:
-    """Return the state of a series after a sync: in words, and as JSON for a shields.io badge."""
+    """Return the state of a series after a sync, as a phrase and as JSON for a shields.io badge."""
     words = _words(proposal)
     value = {
         "schemaVersion": 1, "label": f"patchmgr {proposal.plan.series[0]}",

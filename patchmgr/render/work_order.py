@@ -25,7 +25,7 @@ class OrderLine(Struct, frozen=True):
 
 
 class OrderCode(Struct, frozen=True):
-    """A text in a work order, with a title; the lines of the text are printed without wrapping."""
+    """A text in a work order, with a title; its lines are not wrapped."""
 
     title: str
     text: str
@@ -50,7 +50,7 @@ _NESTED = 110  # percent, because a nested value is indented more
 
 
 def without_sides(value: Mapping[str, Any], most: int) -> dict[str, Any]:
-    """Return a recorded conflict without its texts if it has more than `most` characters."""
+    """Return a recorded conflict; if it has more than `most` characters, leave out its texts."""
     if value_size(value) <= most or "conflict" not in value:
         return dict(value)
     conflict, *parts = (
