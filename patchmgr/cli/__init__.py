@@ -146,7 +146,7 @@ def _open_closed_streams() -> None:
 
 
 # Errors that the operating system may report at any time; they are not bugs in patchmgr.
-_OF_THE_SYSTEM = (
+_SYSTEM_ERRORS = (
     errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EACCES, errno.EPERM, errno.EIO, errno.EMFILE,
     errno.ENFILE, errno.ENAMETOOLONG, errno.ELOOP, errno.ENOMEM, errno.ESTALE, errno.ETIMEDOUT,
     errno.ENOTCONN,
@@ -214,7 +214,7 @@ def _usage_or_fault(fault: Exception) -> int:
         return EXIT_USAGE
     if message is not None:
         return _fail(_usage(fault, str(message())))
-    if isinstance(fault, OSError) and fault.errno in _OF_THE_SYSTEM:
+    if isinstance(fault, OSError) and fault.errno in _SYSTEM_ERRORS:
         kind = "no-space" if fault.errno in (errno.ENOSPC, errno.EDQUOT) else "system"
         where = f"{os.fsdecode(fault.filename)}: " if fault.filename else ""
         return _fail(PatchmgrError(kind, f"{where}{fault.strerror}"))

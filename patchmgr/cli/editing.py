@@ -181,7 +181,7 @@ def show_(
     patch: MaybePatch = None,
     header: Annotated[bool, option("--header", "Print only the header.")] = False,
     edits: Annotated[
-        bool, option("--edits", "Describe the patch's changes in words, file by file.")
+        bool, option("--edits", "Print a description of each edit, file by file.")
     ] = False,
 ) -> None:
     """Print a patch, by default the top patch.

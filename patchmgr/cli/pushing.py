@@ -242,7 +242,7 @@ def changes(
     ] = None,
     reverse: Annotated[bool, option("--reverse -R", "Print the reverse diff.")] = False,
 ) -> None:
-    """Print, as a diff, the edits that are in no patch yet.
+    """Print the edits that are not in a patch yet, as a diff.
 
     The diff goes from the top patch to the current files. With --since, it starts before that
     pushed patch. With --until, it ends after that pushed patch.

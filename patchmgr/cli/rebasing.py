@@ -52,7 +52,7 @@ def rebase(
     names: Names = None,
     onto: Annotated[
         list[str],
-        option("--onto REF|A..B", "Rebase onto REF; with --dry-run, several REFs or A..B."),
+        option("--onto REF|A..B", "The new upstream state; with --dry-run, several, or A..B."),
     ] = [],  # noqa: B006 - typer copies it
     every: Annotated[
         str | None,
@@ -351,8 +351,8 @@ def forecast(
     Each pull request that changes a file of the series is merged into upstream's tip, and the
     series is rebased onto the result. git does not know which pull requests are open, so a pull
     request counts as open if it has not landed, and either the remote has a merge ref for it or its
-    last commit is at most 90 days old. One whose merge ref is in another branch is left out. With
-    --gh, GitHub is asked as well.
+    last commit is at most 90 days old. A pull request into another branch is left out. With --gh,
+    GitHub is asked as well.
 
     Example: patchmgr forecast vllm --watch 100
     """

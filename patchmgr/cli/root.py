@@ -148,7 +148,7 @@ def _common(
     ] = False,
     json: Annotated[bool, noted("wants_json", "--json", "Print one JSON document.")] = False,
 ) -> None:
-    """Declares the options that `takes` gives to commands; their values are stored in `Given`."""
+    """Declare the options that `takes` adds to commands; their values are stored in `Given`."""
 
 
 @cache

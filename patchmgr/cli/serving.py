@@ -52,7 +52,7 @@ def mcp(
 class _Tools:
     """The tools for a workspace; each runs a command and returns the command's JSON document.
 
-    If the command fails, `fault` is raised with its message; the server hides other exceptions'.
+    If the command fails, `fault` is raised, because the server hides the text of other exceptions.
     """
 
     def __init__(self, root: Path, allows_write: bool, fault: type[Exception]) -> None:

@@ -104,7 +104,7 @@ def wheel(
     out: Annotated[Path, option("--out DIR", "The folder for the patched wheel.")] = Path(),
     sbom: Annotated[bool, option("--sbom", "Add a CycloneDX bill of materials.")] = False,
 ) -> None:
-    """Write a patched wheel, with its own version and RECORD.
+    """Write a patched wheel, with a new version and RECORD.
 
     Example: patchmgr wheel vllm --from vllm-0.23.0-cp38-abi3-manylinux_2_31_x86_64.whl --out dist
     """
@@ -189,7 +189,7 @@ def unapply(
     package: PackageName = None,
     break_system_packages: Breaks = False,
     force: Annotated[
-        bool, option("--force", "Also restore edited files; a patch file keeps the edits.")
+        bool, option("--force", "Also restore edited files; save the edits in a patch file.")
     ] = False,
 ) -> None:
     """Remove a series from a checkout or an installed package.
