@@ -110,7 +110,7 @@ class _Request(Struct, frozen=True):
 
 
 def apply_to_checkout(session: Session, name: str, target: Path, *, commits: bool) -> Application:
-    """Apply a whole series, or nothing, to a checkout at any commit, in place of its applied state.
+    """Apply a whole series, or nothing, to a checkout at any commit; replace an older application.
 
     Raises PatchmgrError "dirty-checkout" if a file outside the applied state differs from HEAD.
     """
@@ -354,7 +354,7 @@ def apply_to_package(
     *,
     warns_at_start: bool | None,
 ) -> Application:
-    """Apply a whole series, or nothing, to an installed package, in place of its applied state.
+    """Apply a whole series, or nothing, to an installed package; replace an older application.
 
     `warns_at_start` turns the check at Python's startup on or off; None leaves it as it is. Raises
     PatchmgrError "edited-package" if a patched file was edited since.
@@ -393,9 +393,9 @@ def apply_to_package(
 def _carried(
     session: Session, record: SeriesRecord, target: Installation, present: Record | None
 ) -> tuple[PackageResult, Mapping[str, WorkFile | None]]:
-    """Rebase a series onto a package, and return the originals of the package's edited files.
+    """Rebase a series onto a package, and also return the originals of the package's edited files.
 
-    Raises PatchmgrError "edited-package" for an edit of a file of the series, unless the series
+    Raises PatchmgrError "edited-package" if a file of the series was edited, unless the series
     makes the same change, as after `import --python`.
     """
     read = original_reader(target, present)
@@ -534,7 +534,7 @@ def unapply_from_package(
         }
         left = ", ".join(shown(file.path) for file in found if file.path not in old)
         if left:
-            session.say(f"Left as they are, because they are of another build: {left}")
+            session.say(f"Not restored, because they belong to another build: {left}")
         exchange = plan_files(target, _own_files(target, present), {}, None, given_up=old)
         edits = keep_edits(session, name, old, {path: target.tree.read(path) for path in old})
         if not session.is_dry_run:

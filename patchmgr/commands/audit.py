@@ -36,7 +36,7 @@ class Audited(Struct, frozen=True):
 
 
 def audit_series(session: Session, name: str) -> Audited:
-    """Return the audit findings for a series on its own pin, except faults of the pin itself."""
+    """Return the audit findings for a series on its pin, except faults that the pin has, too."""
     with series_at_pin(session, name) as at_pin:
         return Audited(name, audit_at_pin(session, at_pin))
 

@@ -73,7 +73,7 @@ def left_out(
 ) -> dict[str, str]:
     """Return the patches that `--without` or `--only` exclude, each with the reason.
 
-    Both options name patches and groups. The patches on which those in `only` depend are kept, too.
+    Both options name patches and groups. Patches that those in `only` depend on are kept, too.
     """
     if not without and not only:
         return {}

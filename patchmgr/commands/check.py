@@ -120,7 +120,7 @@ class Runner(Struct, frozen=True):
     patches: Sequence[str]  # their names
 
     def gate(self, command: CheckCommand) -> GateResult:
-        """Return the result of a command on the head; if it fails, with the first bad patch."""
+        """Run a command on the head, and return its result, which names the first bad patch."""
         told_log, root = f"{FOLDER}/{self.series}-{command.name}.log", self.session.workspace.root
         refuse_links(root, told_log)
         make_folder(root / FOLDER)
@@ -319,7 +319,7 @@ class _Run(Struct, frozen=True):
 
 
 def check_files(session: Session, name: str) -> Checked:
-    """Check the workspace files of a series that are edited by hand."""
+    """Check the files of a series that people edit by hand."""
     problems: list[Problem] = []
     settings = SeriesSettings()
     names: tuple[str, ...] = ()
@@ -400,7 +400,7 @@ def _files(
 
 
 def _work_files(clone: Clone, paths: Collection[str], at_pin: SeriesAtPin) -> Overlay:
-    """Return the state that the series applies to, with files of a work tree as git stores them."""
+    """Return the files at the pin, overlaid with those of a work tree as git would store them."""
     below, scratch, tree = at_pin.tree, at_pin.scratch, WorkTree(clone.root)
     found = dict[str, WorkFile | None].fromkeys(paths)
     for path in paths:

@@ -38,7 +38,7 @@ class Listed(Struct, frozen=True):
 
 
 class SideEdits(Struct, frozen=True):
-    """The edits that each side of a conflict makes, in words, from top to bottom."""
+    """Descriptions of the edits that each side of a conflict makes, from top to bottom."""
 
     ours: tuple[str, ...] = ()
     theirs: tuple[str, ...] = ()
@@ -59,7 +59,7 @@ def _listed(memory: Memory, name: str) -> Listed:
 
 
 class ShownConflict(Struct, frozen=True):
-    """A conflict, then its regions if it has several; and what concerns them."""
+    """A conflict, followed by its regions if it has several, and what is known about each."""
 
     recorded: tuple[Recorded, ...]
     patches: tuple[Patch, ...] = ()  # patches of the rebase in progress that have the conflict
@@ -141,7 +141,7 @@ def accept_side(session: Session, name: str, side: str) -> tuple[Recorded, ...]:
 
 
 def forget_conflict(session: Session, name: str) -> tuple[str, ...]:
-    """Forget the resolutions of a conflict, its regions and its file; return the conflicts' ids."""
+    """Forget the resolutions of a conflict, its regions and its file; return all their ids."""
     with session.writing():
         memory = Memory(session.workspace)
         full = _full_name(memory.workspace, name)

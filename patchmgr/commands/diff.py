@@ -99,7 +99,7 @@ def _write_claims(session: Session, name: str, claims: Sequence[tuple[str, str]]
 
 
 def with_claims(raw: bytes, claims: Sequence[tuple[str, str]], series: str) -> bytes:
-    """Return series.toml with claims, which replace those about the same files or symbols."""
+    """Return series.toml with new claims in place of those about the same files or symbols."""
     lines = raw.decode().splitlines(keepends=True)
     if lines and not lines[-1].endswith("\n"):
         lines[-1] += "\n"

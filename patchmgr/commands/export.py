@@ -183,7 +183,7 @@ class _Export(Struct, frozen=True):
         items: Sequence[ExportItem],
         pinned: Pinned,
     ) -> Mapping[str, bytes]:
-        """Map each patch to its diff or, if the format has only one diff, to that of the series."""
+        """Return the diff of each patch or, if the format has only one diff, that of the series."""
         if self.form.is_whole:
             whole = tree_diff(scratch.git_dir, base, commits[-1])
             return {item.patch.name: whole for item in items}
@@ -195,7 +195,7 @@ class _Export(Struct, frozen=True):
 
 
 def _moved_from_start(carried: RebasedSeries) -> set[str]:
-    """Return the patches with a hunk whose header says line 0 or 1, but that is now lower."""
+    """Return the patches with a hunk whose header says line 0 or 1, but which applies lower."""
     return {
         patch.outcome.name
         for patch in carried.judged

@@ -49,7 +49,7 @@ def fold(
 
 
 def _refuse_other_conditions(opened: OpenSeries, target: str, others: Sequence[str]) -> None:
-    """Raise a "usage" error if a patch would lose guards, groups or conditions of its own."""
+    """Raise a "usage" error if the patches have different guards, groups or conditions."""
     wanted = _conditions(opened, target)
     for name in others:
         if _conditions(opened, name) != wanted:
@@ -111,7 +111,7 @@ def fold_diff(
 
 
 def _below(opened: OpenSeries, diff: Patch) -> Patch:
-    """Return a diff, given relative to the current folder, relative to the checkout's root."""
+    """Return a diff whose paths are relative to the checkout's root, not to the current folder."""
     cwd = opened.options.cwd
     root = opened.checkout.root if opened.checkout is not None else cwd
     folder = cwd.relative_to(root).as_posix() if cwd.is_relative_to(root) else "."

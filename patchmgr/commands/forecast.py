@@ -194,7 +194,7 @@ class Watch:
         return found
 
     def _ends(self, head: str, own: Mapping[str, Sequence[str]]) -> tuple[str, str] | None:
-        """Return where a branch left upstream, and its first commit; None if it never was there."""
+        """Return a branch's merge base with upstream and its first commit; None if unrelated."""
         line = own_line(own, head)
         if line is not None:
             return line
@@ -237,7 +237,7 @@ class Watch:
         )
 
     def _judge(self, pull: PullForecast) -> PullForecast:
-        """Return the forecast with the effect of a rebase from upstream's tip onto the merge."""
+        """Merge a pull request into upstream's tip, and return the forecast with the effect."""
         scratch, tip = self.run.scratch, self.tip.commit
         self.upstream.try_fetch_objects(self._contents(pull.head))
         try:
@@ -308,7 +308,7 @@ class Watch:
         return tuple(_beside(load_series(session, name), upstream) for name in self.stack)
 
     def _symbols(self, merged: str) -> Mapping[str, set[str]]:
-        """Return the symbols that a pull request changes, by path, in paths of the stack."""
+        """Return the symbols that a pull request changes in files of the stack, by path."""
         scratch, found = self.run.scratch, dict[str, set[str]]()
         tree = scratch.tree(merged)
         for path, hunks in changed_lines(scratch.git_dir, self.tip.commit, merged).items():

@@ -159,9 +159,9 @@ def _named(
 ) -> tuple[tuple[SeriesLine, ...], tuple[Patch, ...]]:
     """Return the new lines of the series file, and the patches, each with an unused name.
 
-    A patch whose commit the series has already is left out; raises PatchmgrError "changed-patch" if
-    it makes other changes, and "usage" if a name in `without` matches no patch. Adds to `notes` how
-    patches were changed.
+    A patch is left out if the series has one from the same commit. Raises PatchmgrError
+    "changed-patch" if these two differ, and "usage" if a name in `without` matches no patch. Adds
+    to `notes` how patches were changed.
     """
     session, known = place.run.session, place.loaded.patches
     names = {*place.loaded.file.names(), "series", "series.toml"}

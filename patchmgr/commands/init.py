@@ -26,8 +26,6 @@ from patchmgr.services.session import Session
 from patchmgr.workspace import LOCK, Change, Workspace
 
 _IGNORED = b".patchmgr/\n"
-
-
 _ATTRIBUTES = b"series/*/series merge=union\nseries/** -text\nconflicts/** -text\n"
 
 
@@ -58,7 +56,7 @@ def init(folder: Path, *, is_dry_run: bool) -> Path:
 
 
 def _with_missing(path: Path, lines: bytes) -> bytes | None:
-    """Return the content of a file with the lines that it lacks added, or None if it lacks none."""
+    """Return a file's content with its missing `lines` added, or None if no line is missing."""
     known = path.read_bytes() if path.exists() else b""
     missing = [line for line in lines.splitlines() if line not in known.splitlines()]
     if not missing:

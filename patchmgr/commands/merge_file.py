@@ -40,7 +40,7 @@ class MergedFile(Struct, frozen=True):
 
 
 def near_workspace(start: Path, *, is_named: bool) -> Workspace | None:
-    """Return the workspace around a folder, or None; if `is_named`, raise an error instead."""
+    """Return the workspace around a folder, or None if there is none (an error if `is_named`)."""
     try:
         return find_workspace(start)
     except PatchmgrError:

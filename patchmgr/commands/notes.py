@@ -114,7 +114,7 @@ def _ends(
 def _state(
     session: Session, record: SeriesRecord, upstream: OpenUpstream, name: str, shown: str = ""
 ) -> Resolved:
-    """Return the upstream state that a commit, ref or tag names, as a saved rebase had it."""
+    """Return the upstream state that a commit, ref or tag names; look among saved rebases first."""
     for published in read_published(session.workspace):
         if published.series == record.name and name in (published.tag, published.fallback):
             name = shown = published.base
@@ -159,7 +159,7 @@ def _dry_run(session: Session, record: SeriesRecord, target: Resolved) -> SyncDo
 def _of_lock(
     session: Session, record: SeriesRecord, ends: tuple[Resolved, Resolved]
 ) -> tuple[Carried, ...]:
-    """Return the last rebase's patches from upstream.lock, all that a fresh clone has of it."""
+    """Return the patches of the last rebase from upstream.lock, for lack of a detailed record."""
     result = record.result
     base = result.get("base")
     is_last = isinstance(base, dict) and base.get("commit") == ends[0].commit
@@ -178,7 +178,7 @@ def _of_lock(
 
 
 class _Writer(Struct, frozen=True):
-    """A rebase between two states, and the facts known about it."""
+    """Writes the note on a rebase between two states."""
 
     session: Session
     record: SeriesRecord

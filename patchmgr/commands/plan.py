@@ -46,7 +46,7 @@ MOST_KNOWING = 4
 
 
 def make_plan(session: Session, name: str, *, onto: str, most: int | None) -> Plan:
-    """Plan how to rebase a stack onto a state, by rebases in dry runs, and save the plan.
+    """Plan the steps of a rebase of a stack onto a state, by trial rebases, and save the plan.
 
     A clean step has at most `most` commits (or releases). If the state is the pin, there is no step
     and nothing to save.
@@ -74,7 +74,7 @@ def make_plan(session: Session, name: str, *, onto: str, most: int | None) -> Pl
 def plan_branch(
     branch: Branch, open_: Callable[[Path], Session], *, onto: str, most: int | None
 ) -> Plan:
-    """Plan merges of upstream into a branch, which is rebased as one patch; save no plan."""
+    """Plan merges of upstream into a branch, by trial rebases of the branch as a single patch."""
     name, repository = name_from(branch.name), branch.repository
     end = commit_named(onto, repository)
     upstream = Upstream(name, "git", str(repository))

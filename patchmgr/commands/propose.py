@@ -120,7 +120,7 @@ def accept_proposed(session: Session, name: str, *, by: str) -> tuple[Recorded, 
 
 
 def resolve_if_passed(session: Session, name: str, given: Given, *, by: str, who: str) -> Proposed:
-    """Check a resolution that `by` proposes; if it passes, record it for the person `who`."""
+    """Check a resolution that `by` proposes; if it passes, record it as accepted by `who`."""
     with session.writing():
         checked = _check(session, _target(session, name), given, by=by)
         if checked.proposed.has_passed:

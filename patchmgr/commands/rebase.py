@@ -88,7 +88,7 @@ NOWHERE = ShownIn()
 def plan_files(
     diffs: Mapping[str, bytes], loaded: LoadedSeries, outcome: SeriesOutcome, change: Change
 ) -> None:
-    """Add to a change the patch files, rewritten from their commits' diffs, and the series file."""
+    """Add the patch files, rewritten from their commits' diffs, and the series file to a change."""
     pairs = list(zip(loaded.patches, outcome.patches, outcome.commits, strict=True))
     rewritten = {c: p for p, o, c in pairs if c is not None and not o.reuses_diff}
     folder = f"series/{outcome.name}"
@@ -248,7 +248,7 @@ def _is_answered(session: Session) -> Callable[[Waiting], bool]:
 
 
 def skip_patch(session: Session, named: Sequence[tuple[str, str]] = ()) -> RebaseResult:
-    """Continue a rebase without the named (series, patch) pairs, or the first patch in conflict.
+    """Continue a rebase without the patches in `named`, by default the first one in conflict.
 
     The patch file does not change, and its line in the series file becomes a comment.
     """
@@ -416,7 +416,7 @@ def _finish(
 
 
 def _tell_outdated(session: Session, result: RebaseResult) -> None:
-    """Name the checkouts that have the patches from before a rebase."""
+    """Tell the user which checkouts still have the patches from before a rebase."""
     for outcome in () if result.is_dry_run else result.series:
         for root, record in pushed_targets(session.workspace, outcome.name):
             if record.pushed != () and outcome.base.commit != outcome.onto.commit:

@@ -77,7 +77,7 @@ class RefreshOptions(Struct, frozen=True):
 def refresh(
     session: Session, given: Sequence[str], options: CheckoutOptions, how: RefreshOptions
 ) -> Refreshed:
-    """Put edits in the checkout, by default all, into a pushed patch, by default the top.
+    """Put the edits in a checkout (by default all) into a pushed patch (by default the top).
 
     Raises PatchmgrError "overlap" if a later pushed patch changes the same lines, and "empty" if
     the patch would become empty.
@@ -118,7 +118,7 @@ def _refreshed(
     anew: Collection[str] = (),
     kept: Collection[str],
 ) -> tuple[dict[str, Changed], str | None]:
-    """Give the pushed patches new states, with edits of the files in `kept`.
+    """Rewrite the pushed patches for new states, which contain the edits of the files in `kept`.
 
     Returns the patches that were written, by name, and the first patch that no longer applies.
     """
@@ -160,8 +160,8 @@ class Distributed(Struct, frozen=True):
     """The result of `refresh --auto`."""
 
     series: str
-    patches: tuple[Changed, ...]  # those that edits went into
-    others: tuple[Changed, ...]  # those in which only line numbers or context changed
+    patches: tuple[Changed, ...]  # patches into which edits went
+    others: tuple[Changed, ...]  # patches in which only line numbers or context changed
     left: tuple[LeftEdit, ...]  # edits that were put into no patch
     untracked: tuple[str, ...]  # as in `Refreshed`; so is `stopped`
     stopped: str | None = None
@@ -203,7 +203,7 @@ def distribute(session: Session, given: Sequence[str], options: CheckoutOptions)
 def _owned(
     opened: OpenSeries, edits: State
 ) -> tuple[dict[str, dict[str, Entry | None]], list[LeftEdit]]:
-    """Return, for each patch, the files with its own lines edited, and the edits of no patch."""
+    """Return the edited files by the patch that wrote the edited lines, and all other edits."""
     owned: dict[str, dict[str, Entry | None]] = {}
     left: list[LeftEdit] = []
     for path, after in edits.items():

@@ -63,7 +63,7 @@ def _review(
     sites: Callable[[], tuple[ChangedSite, ...]],
     answers: Answers,
 ) -> Review:
-    """Return the part of a report for reviewers; `sites`, called last, waits for processes."""
+    """Return the part of a report for reviewers; call `sites` last, as it waits for processes."""
     loaded, scratch, base = at_pin.loaded, at_pin.scratch, at_pin.loaded.base.commit
     settings = session.workspace.settings(loaded.record.name)
     tree, files = scratch.tree(base), Fetching(loaded.upstream, scratch.read)
@@ -209,7 +209,7 @@ def compare(
 
 
 def _edits(structure: StructureApart, patch: Patch) -> dict[str, tuple[str, ...]]:
-    """Map each path to the edits that a patch makes there, each as a phrase."""
+    """Return descriptions of the edits that a patch makes, by path."""
     told = ((change.path, structure.edits_of_hunks(change)) for change in patch.files)
     return {path: tuple(map(str, edits)) for path, edits in told}
 

@@ -227,7 +227,7 @@ class Resolver:
         )
 
     def answer(self, text: str) -> None:
-        """Accept the current resolution or finding for the typed reason, unless that is empty."""
+        """Accept the current resolution or finding for the typed reason, if there is one."""
         self.asks, self.told = "", ("not accepted, because no reason was given",)
         if not text.strip():
             return

@@ -46,7 +46,7 @@ class _Answer(Struct, frozen=True, forbid_unknown_fields=True):
 def resolve_all(
     session: Session, result: RebaseResult, command: str, *, seconds: int
 ) -> tuple[RebaseResult, tuple[Asked, ...]]:
-    """Ask a program about each open conflict and continue the rebase, until no answer is recorded.
+    """Ask a program about each open conflict, and continue the rebase as long as answers pass.
 
     The program may take `seconds` for each conflict.
     """

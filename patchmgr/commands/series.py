@@ -42,7 +42,7 @@ def new_series(
 def _new_record(
     session: Session, name: str, upstream: str | None, base: str | None, on: str | None
 ) -> SeriesRecord:
-    """Return the record of a new series; a series based on another has the same pin as that."""
+    """Return the record of a new series; a series based on another must have the other's pin."""
     lower = None if on is None else session.workspace.series_record(on)
     if lower is None and (upstream is None or base is None):
         verb = f"patchmgr series new {name}"

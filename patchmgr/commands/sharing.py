@@ -80,7 +80,7 @@ class SharedConflicts(Struct, frozen=True):
 
 
 def pull(session: Session, where: str, *, branch: str | None) -> Pulled:
-    """Pull the resolutions at a git URL; they replace those that were pulled from it before."""
+    """Pull the resolutions from a git URL, in place of those pulled from it before."""
     with session.writing():
         workspace, url = session.workspace, check_url(where)
         with _throwaway(session, url, branch) as (upstream, branch, heads):
@@ -131,9 +131,9 @@ def _changed(
 def _throwaway(
     session: Session, url: str, branch: str | None
 ) -> Iterator[tuple[GitUpstream, str, Mapping[str, str]]]:
-    """Open a git repository with a temporary store; yield it, the branch and all branches.
+    """Open a git repository with a temporary store; yield it, a branch, and the heads by branch.
 
-    The branch is by default the one that the repository names, and the commits of all are by name.
+    The branch is the given one, or else the repository's default branch.
     """
     with tempfile.TemporaryDirectory(prefix="patchmgr-shared-") as folder:
         store = create_store(Path(folder, "store.git"))
@@ -153,7 +153,7 @@ def _throwaway(
 def _resolved(
     upstream: GitUpstream, listed: Mapping[str, Mapping[str, Entry]], url: str
 ) -> Iterator[Recorded | Refused]:
-    """Yield each listed conflict with a resolution, or why it is refused; fetch no other files."""
+    """Yield each listed conflict that has a resolution, or why it is refused."""
     if len(listed) > MOST:
         raise PatchmgrError("bad-conflict", f"{url} has more than {MOST} recorded conflicts")
     entries = [entry for files in listed.values() for entry in files.values()]
@@ -192,7 +192,7 @@ def _fault(one: Recorded) -> str | None:
 
 
 def _listed(reader: ObjectReader, commit: str) -> dict[str, dict[str, Entry]]:
-    """Map the id of each conflict recorded in a commit to its files."""
+    """Return the files of each conflict recorded in a commit, by the conflict's id."""
     mode, tree = reader.listing(reader.tree_of(commit)).get(CONFLICTS, ("", ""))
     folders = reader.listing(tree) if mode == TREE_MODE else {}
     return {

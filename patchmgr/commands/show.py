@@ -68,7 +68,7 @@ def _file_edits(opened: OpenSeries, step: FileStep, structure: StructureApart) -
 
 
 class Sign(str, Enum):
-    """What a patch does to a file."""
+    """Whether a patch adds, changes or deletes a file."""
 
     MADE = "+"
     CHANGED = "~"
@@ -111,7 +111,7 @@ def _paths(patch: Patch) -> tuple[str, ...]:
 
 
 def _signs(opened: OpenSeries, patch: Patch, edits: Mapping[str, Entry | None]) -> dict[str, Sign]:
-    """Return what a patch does to each file: by its states if it is pushed, else by its diff."""
+    """Return the sign of each file, judging by the diff unless the patch is pushed."""
     if patch.name not in opened.names:
         signs: dict[str, Sign] = {}
         for change in patch.files:

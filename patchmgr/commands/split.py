@@ -46,7 +46,7 @@ class PatchPart(Struct, frozen=True):
 def split(
     session: Session, given: str, new: str, options: CheckoutOptions, part: PatchPart
 ) -> Revised:
-    """Move part of a patch into a new patch after it; together they do what the patch did."""
+    """Move part of a patch into a new patch after it; the series' result does not change."""
     with opened_series(session, options) as opened:
         name, added = opened.pick(given), file_name(new)
         opened.refuse_hidden(name)
@@ -159,7 +159,7 @@ def _without(opened: OpenSeries, step: FileStep, chosen: Collection[int]) -> Ent
 def _taken(
     patch: Patch, steps: Sequence[FileStep], part: PatchPart
 ) -> Mapping[int, frozenset[int]]:
-    """Map the index of each file in the patch to the hunks (counted from 0) to split off."""
+    """Return the hunks to split off (counted from 0), by the index of the file in the patch."""
     taken: dict[int, frozenset[int]] = {}
     counts = [max(1, len(step.change.hunks)) for step in steps]
     for path in part.files:

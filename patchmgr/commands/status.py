@@ -43,7 +43,7 @@ from patchmgr.services.work_area import is_refused, is_unresolved, read_in_progr
 
 
 class SeriesStatus(Struct, frozen=True):
-    """The status of one series."""
+    """The pin of a series, its distance to upstream, and what needs attention."""
 
     name: str
     upstream: str
@@ -57,7 +57,7 @@ class SeriesStatus(Struct, frozen=True):
 
 
 class Status(Struct, frozen=True):
-    """The status of a workspace."""
+    """The status of all series of a workspace, and of the rebase in progress."""
 
     root: Path
     series: tuple[SeriesStatus, ...]
@@ -171,7 +171,7 @@ _WITHOUT = {
 
 
 def _values_of(session: Session, record: SeriesRecord) -> dict[str, str]:
-    """Map each placeholder that is known for a series to its value."""
+    """Return the values of the placeholders that are known for a series."""
     pin = record.pin
     with services.load.series_at_pin(session, record.name) as at_pin:
         known = {"head": (pin.commit, *at_pin.commits())[-1]}
@@ -186,7 +186,7 @@ def _values_of(session: Session, record: SeriesRecord) -> dict[str, str]:
 
 
 class CommitOrigin(Struct, frozen=True):
-    """The origin of a commit."""
+    """The series, patches and upstream state that a commit was built from."""
 
     commit: str
     series: str | None  # None if it is not known
@@ -253,7 +253,7 @@ def _described(
 
 
 def _branch(session: Session, record: SeriesRecord) -> tuple[str, ...]:
-    """Return the commits that the series results in now, or none if it does not apply."""
+    """Return the commits of the series as it is now, or none if it does not apply."""
     try:
         with services.load.series_at_pin(session, record.name, must_apply=False) as at_pin:
             return at_pin.commits()

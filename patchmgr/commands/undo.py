@@ -102,7 +102,7 @@ def undo(session: Session, *, count: int, to: int | None) -> Turn:
 
 
 def _after(operations: Sequence[Operation], to: int) -> tuple[list[Operation], OperationKind]:
-    """Return what to undo to reach the state after operation `to`, and how that is logged."""
+    """Return the operations to undo to get back to operation `to`, and the kind to log."""
     later = [operation for operation in operations if operation.number > to]
     done = [operation for operation in _sides(operations)[0] if operation.number > to]
     if done and all(number > to for operation in later for number in operation.of):
@@ -151,7 +151,7 @@ def _turn(session: Session, chosen: Sequence[Operation], kind: OperationKind) ->
 def _files(
     session: Session, chosen: Sequence[Operation], *, is_back: bool
 ) -> dict[str, bytes | None]:
-    """Map each path to its old content, or None; raise "edited" if a file was edited since."""
+    """Return the content to restore by path (None: delete); raise "edited" for an edited file."""
     root, log = session.workspace.root, session.workspace.log
     now: dict[str, str | None] = {}
     for operation in chosen:
@@ -179,7 +179,7 @@ def _edited(path: str, operation: Operation, *, is_back: bool) -> PatchmgrError:
 def _refs(workspace: Workspace, chosen: Sequence[Operation], *, is_back: bool) -> list[RefPlan]:
     """Return the branches to move, without those that were moved or deleted in the meantime.
 
-    A store that was deleted and made again does not have the commits of before.
+    A store that was deleted and created again lacks the old commits.
     """
     ends: dict[tuple[str, str], tuple[str | None, str | None]] = {}
     for operation in chosen:

@@ -1,4 +1,4 @@
-"""`status --upstreaming`: the upstream status of each patch, and the next step for it."""
+"""`status --upstreaming`: the upstream status and the next step of each patch."""
 
 from __future__ import annotations
 

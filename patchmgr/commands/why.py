@@ -17,7 +17,7 @@ from patchmgr.services.session import Fetching, Session
 
 
 class LineOrigin(Struct, frozen=True):
-    """The origin of a line."""
+    """A line of a file, and the patch that wrote it."""
 
     path: str
     line: int

@@ -167,7 +167,7 @@ def test_an_edited_file_of_another_version_is_left_as_it_is(house: House) -> Non
     install(house.site, "1.1", release("1.1"))
     (house.site / "demo/a.py").write_text("mine\n")
     told = house.run("unapply", "--force", "--dry-run").err
-    assert told.startswith("Left as they are, because they are of another build: demo/a.py\n")
+    assert told.startswith("Not restored, because they belong to another build: demo/a.py\n")
     answer = house.run("unapply", "--force", "--json").json
     assert answer["edits"] is None and "demo/a.py" not in answer["paths"]
     assert house.read("demo/a.py") == "mine\n"
