@@ -139,7 +139,7 @@ def _is_patched(checkout: Checkout, file: AppliedFile) -> bool:
 def unlike_head(
     checkout: Checkout, files: Collection[AppliedFile], changed: Collection[str]
 ) -> tuple[AppliedFile, ...]:
-    """Return the applied files that may differ from HEAD; the paths in `changed` do."""
+    """Return the applied files that may differ from HEAD; those in `changed` do."""
     index = checkout.clone.index()
 
     def may_differ(file: AppliedFile) -> bool:

@@ -69,7 +69,7 @@ class Edits(Struct, frozen=True):
 def find_edits(session: Session, record: SeriesRecord, target: Installation) -> Edits:
     """Return the files of a package that differ from both the wheel and the applied series.
 
-    An original comes from the pin, which must be the installed release, and must fit RECORD.
+    The originals come from the pin, which must be the installed release, and must match RECORD.
     """
     present = target.record()
     applied = {file.path: file for file in present.files} if present is not None else {}
@@ -126,7 +126,7 @@ def _listed(target: Installation) -> Iterator[str]:
 
 
 def _added(target: Installation) -> Iterator[str]:
-    """Yield the files, and links to folders, in the package's folders that are in no RECORD."""
+    """Yield the files and links in the package's folders that no installed package lists."""
     found: list[str] = []
     for top in sorted({place.partition("/")[0] for place in _listed(target) if "/" in place}):
         for folder, folders, names in os.walk(target.root / top):
@@ -241,7 +241,7 @@ def keep_edits(
         with writes(str(place)):
             place.parent.mkdir(exist_ok=True)
             write_synced(place, diff)
-    # Said now: Ctrl-C while the files are restored ends the command right after that.
+    # Said before the files are restored, because Ctrl-C ends the command right after that.
     kept = "Would keep your edits in" if session.is_dry_run else "Your edits are in"
     session.say(f"{kept} {place}")
     return place

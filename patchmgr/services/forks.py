@@ -55,14 +55,14 @@ class Fork(Struct, frozen=True):
     base: str
     head: str
     tree: str
-    commits: int  # how many ordinary ones
-    merges: int  # how many
+    commits: int  # the number of ordinary commits
+    merges: int  # the number of merges
     patches: tuple[SourcePatch, ...]
     rests: tuple[int, ...]  # indexes of patches with changes made in a merge commit itself
     dropped: tuple[str, ...]  # subjects of commits that did not become a patch
     remarks: tuple[Remark, ...]
     files: Mapping[str, Entry | None]  # the fork's files that differ from the base (None: deleted)
-    learned: int  # how many new resolutions
+    learned: int  # the number of new resolutions
     lessons: Mapping[str, bytes | None]  # the files of the workspace that record these resolutions
     is_whole: bool  # every commit has a patch; a message may ask to leave its commit out
     goes_on: bool  # `base` is an earlier state of the fork, whose commits the series has already
@@ -74,7 +74,7 @@ def read_fork(
     """Return a fork as patches, or None if its commits can be applied one after another.
 
     `form` is FIRST_PARENT, LINEARIZE, SQUASH, or None if the user chose none. Raises PatchmgrError
-    "merges" if one is needed, and "base" if the series is not on the upstream state merged last.
+    "merges" if one must be chosen, and "base" if the series' pin is not the state merged last.
     """
     first, last = range_ends(commits)
     git_dir = find_git_dir(repository)
@@ -157,9 +157,9 @@ def _tracked(
 def _has_commits_of(
     session: Session, record: SeriesRecord, graph: _Graph, start: str, pin: str
 ) -> bool:
-    """Return whether patches of the series were made from commits up to `start`, or built as such.
+    """Return whether commits up to `start` were imported into the series, or built from it.
 
-    Such commits are known by `Imported-From`, by patchmgr as their committer, or by the head.
+    They are known by `Imported-From`, by patchmgr as their committer, or by a published head.
     """
     workspace, git_dir = session.workspace, graph.scratch.git_dir
     known = {patch.says(IMPORTED_FROM) for patch in workspace.patches(record.name)}
@@ -528,7 +528,7 @@ def _wrong_base(request: _Request, graph: _Graph, base: str, form: str | None) -
 def _check_brought(request: _Request, graph: _Graph, ends: tuple[str, str], form: str) -> None:
     """Raise PatchmgrError "base" if commits after an earlier state of the fork merged upstream.
 
-    `ends` are that state, and the pin.
+    `ends` has that state and the pin.
     """
     git_dir, (start, pin) = graph.scratch.git_dir, ends
     outside = {p for parents in graph.own.values() for p in parents} - graph.own.keys()

@@ -243,7 +243,7 @@ class RebaseRun(SeriesRun, frozen=True):
     def carry_input(
         self, loaded: LoadedSeries, base: StoredTree, onto: StoredTree, ends: tuple[End, End]
     ) -> CarryInput:
-        """Return what is needed to rebase a series, including what earlier rebases found out."""
+        """Return what is needed to rebase a series, with resolutions and accepted findings."""
         given = super().carry_input(loaded, base, onto, ends)
         accepted = {**reasons_to_accept(self.session.workspace), **self.options.accepted}
         options = replace(self.options, accepted=accepted)

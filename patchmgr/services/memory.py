@@ -125,13 +125,13 @@ class Memory:
         return None
 
     def whose(self, name: str, text: bytes | None) -> str | None:
-        """Return the first source that resolves a conflict to this text, or None without one."""
+        """Return the first source that resolves a conflict to this text, or None."""
         return next((s.place for s, one in self.pulled(name) if one.made == text), None)
 
     def offers(
         self, base: bytes, ours: bytes, theirs: bytes
     ) -> tuple[tuple[Suggestion, ...], tuple[Suggestion, ...]]:
-        """Return the pulled resolutions of a region: those that keep both sides' changes, the rest.
+        """Return a region's pulled resolutions: those that keep both sides' changes, and others.
 
         In both tuples, the resolutions on which more sources agree come first.
         """

@@ -135,7 +135,7 @@ def installed_tree(
     return changes
 
 
-_NOT_TO_BE_HAD = ("unknown-ref", "unreachable-upstream")
+_UNAVAILABLE = ("unknown-ref", "unreachable-upstream")
 
 
 class Ends(Struct, frozen=True):
@@ -175,7 +175,7 @@ def find_ends(upstream: OpenUpstream, pin: Pin, version: str) -> Ends:
             for name in history.versions:
                 history.lookup(name)
     except PatchmgrError as fault:
-        if fault.kind not in _NOT_TO_BE_HAD:
+        if fault.kind not in _UNAVAILABLE:
             raise
         note = f"upstream's changes up to {version} could not be read: {fault.message}"
         return Ends(upstream, base, None, needs_all=True, notes=(note,))
@@ -315,9 +315,9 @@ class _Run:
         return found
 
     def _reachable(self) -> tuple[tuple[Item, ...], tuple[tuple[str, str], ...]]:
-        """Return the patches without changes to files that the package lacks, and these files.
+        """Return the patches without their changes to files that the package lacks.
 
-        A file is given as (patch, path).
+        Also returns these files, as (patch, path).
         """
         items: list[Item] = []
         lost: list[tuple[str, str]] = []

@@ -59,7 +59,7 @@ class Revision(Struct, frozen=True):
     forced: str | None = None  # a pushed patch with hunks that did not apply
     # the files with these hunks, by path
     rejects: Mapping[str, bytes] = field(default_factory=dict)
-    settles: bool = False  # a forced patch no longer is one
+    settles: bool = False  # the top patch is no longer forced
     discards: bool = False  # edits to the files that change are discarded
     prepares: bool = False  # record the checkout even if no patch is pushed
     # further files of the workspace
@@ -214,7 +214,7 @@ def rewritten(
     """Return new patch files, by patch name, for the patches whose diff must be rewritten.
 
     The diff of patch n turns state n into state n + 1. A patch in `fresh` is also rewritten if git
-    would write its diff differently, and one in `anew` is, if its file would change at all.
+    would write its diff differently; for one that is also in `anew`, any change is enough.
     """
     ground = opened.ground
     stale = [
@@ -400,9 +400,9 @@ def revise(
     pushed: Sequence[str],
     fresh: Sequence[str] = (),
 ) -> Revised:
-    """Give a series the given patches, and return what changed.
+    """Replace the patches of a series, and return what changed.
 
-    `pushed` names the first patches, which are pushed afterwards; `states` are those before the
+    `pushed` names the first patches, which are pushed afterwards; `states` has the state before the
     first patch and after each. Patches that `file` does not list are deleted.
     """
     gone = sorted(set(opened.file.names()) - set(file.names()))

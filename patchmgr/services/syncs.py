@@ -26,8 +26,8 @@ def keep_syncs(
 ) -> list[SyncDocument]:
     """Save and return the results of a rebase, one for each series.
 
-    They replace those between the same states. `old_heads` has each series' previous head, and
-    `known` the conflicts that have a resolution.
+    Earlier results between the same states are replaced. `old_heads` maps each series to its
+    previous head, and `known` has the conflicts that have a resolution.
     """
     found: list[SyncDocument] = []
     for outcome in outcomes:

@@ -274,7 +274,7 @@ def solved_on(workspace: Workspace, in_progress: InProgress) -> dict[str, dict[P
 
 
 def edit_file(content: bytes) -> dict[str, bytes | None]:
-    """Return, by path, a file of the work area that stores one side of a person's edit."""
+    """Return the file, as {path: content}, that stores one side of a person's edit."""
     return {f"{_FOLDER}/{_EDITS}/{blob_id(content)}": content}
 
 
@@ -344,7 +344,7 @@ def _refuse_others(workspace: Workspace, in_progress: InProgress) -> None:
         names = ", ".join(f"{_FOLDER}/{shown(str(other))}" for other in others[:5])
         raise PatchmgrError(
             "other-edits",
-            f"only files in conflict are read back from the work area; this is none: {names}",
+            f"only files in conflict are read back from the work area, which also has: {names}",
             "to edit other files, too: patchmgr rebase --continue --checkout DIR",
             "to continue without these edits, move the file away",
         )

@@ -118,7 +118,7 @@ def orders_of(
 ) -> Iterator[OpenConflict]:
     """Yield each open conflict and finding of a series with its work order.
 
-    `ids` has the recorded ids of the files to include; by default, all are, with their own ids.
+    `ids` maps the files to include to their recorded ids. By default, all files are included.
     """
     for patch in carried.outcome.patches:
         for file in patch.conflicts:
@@ -227,7 +227,7 @@ class _Order:
     def order(
         self, name: str, kind: ConflictKind, reason: str, symbols: tuple[SymbolSides, ...]
     ) -> WorkOrder:
-        """Return a work order with only the fields that all kinds of conflict have filled in."""
+        """Return a work order with only those fields filled in that all kinds of conflict have."""
         outcome, series = self.outcome, self.carried.outcome
         offered = self.workspace.kept(OFFERED.format(name), Solution)
         return WorkOrder(
@@ -271,7 +271,7 @@ class _Order:
         )
 
     def causes_of(self, finding: AuditFinding) -> tuple[UpstreamChange, ...]:
-        """Return the commit that caused a finding, if known; its diff is cut to what was found."""
+        """Return the commit that caused a finding, if known, with the hunks that concern it."""
         if finding.commit is None:
             return ()
         names = {word for quoted in _QUOTED.findall(finding.text) for word in quoted.split()}

@@ -304,7 +304,7 @@ def test_edits_in_the_work_area_that_are_not_read_back_are_not_lost(
     (collided.root / WORK / file).write_text("lines that upstream moved to b\n")
     answer = collided.call("rebase", "--continue", code=0 if is_backup else 1)
     if not is_backup:
-        assert f"this is none: {WORK}/{file}\n" in answer.err
+        assert f"which also has: {WORK}/{file}\n" in answer.err
         collided.call("rebase", "--skip")
 
 
