@@ -194,9 +194,9 @@ def _refuse_buried(found: _Target, *, moves_head: bool) -> None:
             "keep only your own commits with:"
             f" git -C {typed(clone.root)} rebase --onto {onto} {head}",
         )
-    unfinished = clone.unfinished()
-    if unfinished is not None and (moves_head or found.onto != found.head):
-        raise PatchmgrError("dirty-checkout", f"{clone.root} has {unfinished} in progress")
+    doing = clone.in_progress()
+    if doing is not None and (moves_head or found.onto != found.head):
+        raise PatchmgrError("dirty-checkout", f"{clone.root} has {doing} in progress")
 
 
 def _apply(found: _Target, request: _Request) -> Application:

@@ -42,7 +42,7 @@ from patchmgr.plumbing.durable import writes
 from patchmgr.plumbing.objects import ObjectReader, StoredTree
 from patchmgr.plumbing.outputs import make_folder
 from patchmgr.plumbing.plain_files import refuse_links
-from patchmgr.plumbing.programs import TIMED_OUT, ThrowAway, whole_tree
+from patchmgr.plumbing.programs import TIMED_OUT, TemporaryCheckout, whole_tree
 from patchmgr.plumbing.work_tree import WorkFile, WorkTree
 from patchmgr.services.checkouts import series_digest
 from patchmgr.services.load import SeriesAtPin, series_at_pin
@@ -105,7 +105,7 @@ def _run_all(
     states = (loaded.base.commit, *commits)
     loaded.upstream.try_fetch_objects(whole_tree(loaded.upstream.store, loaded.base.commit))
     carried = [o.name for o in at_pin.carried.outcomes if o.is_carried]
-    with ThrowAway(at_pin.scratch.git_dir) as place:
+    with TemporaryCheckout(at_pin.scratch.git_dir) as place:
         runner = Runner(session, loaded.record.name, place, states, carried)
         return [runner.gate(command) for command in commands]
 
@@ -115,7 +115,7 @@ class Runner(Struct, frozen=True):
 
     session: Session
     series: str
-    place: ThrowAway
+    place: TemporaryCheckout
     states: Sequence[str]  # commits; the first one is the pin
     patches: Sequence[str]  # their names
 

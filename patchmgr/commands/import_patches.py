@@ -25,7 +25,7 @@ from patchmgr.model.ports import Blobs
 from patchmgr.model.series import SeriesFile, SeriesLine
 from patchmgr.model.snapshot import EMPTY_BLOB, GITLINK, REGULAR, Entry
 from patchmgr.model.upstream import SeriesRecord
-from patchmgr.plumbing.forks import naming_what_fetches
+from patchmgr.plumbing.forks import with_fetch_hint
 from patchmgr.plumbing.objects import StoredTree
 from patchmgr.plumbing.scratch_repository import Scratch
 from patchmgr.render.escape import cut_off
@@ -87,7 +87,7 @@ class Sources(Struct, frozen=True):
         found = [item for path in self.paths for item in reading.read(path)]
         fork = None
         if self.git is not None:
-            with naming_what_fetches(*self.git):
+            with with_fetch_hint(*self.git):
                 fork = read_fork(session, record, *self.git, self.merges)
                 found += fork.patches if fork is not None else read_range(*self.git, say)
         if self.stack is not None:

@@ -23,7 +23,7 @@ from patchmgr.model.work_order import Failure, Proposed, Solution
 from patchmgr.plumbing.clones import identity
 from patchmgr.plumbing.durable import writes
 from patchmgr.plumbing.outputs import read_named
-from patchmgr.plumbing.programs import ThrowAway, whole_tree
+from patchmgr.plumbing.programs import TemporaryCheckout, whole_tree
 from patchmgr.render.escape import counted
 from patchmgr.services.decisions import is_finding, open_findings, reason_in
 from patchmgr.services.memory import Memory, waiting_with
@@ -250,7 +250,7 @@ def _run_failures(session: Session, carried: RepeatedRebase) -> Iterator[Failure
     """Yield a failure for each command of the series that fails on the rebased patches."""
     name, upstream, onto = carried.outcome.name, carried.loaded.upstream, carried.target.commit
     upstream.try_fetch_objects(whole_tree(upstream.store, onto))
-    with ThrowAway(carried.scratch.git_dir) as place:
+    with TemporaryCheckout(carried.scratch.git_dir) as place:
         runner = Runner(session, name, place, (onto, carried.top), ("the solution",))
         for command in session.workspace.settings(name).commands:
             for problem in runner.gate(command).problems:

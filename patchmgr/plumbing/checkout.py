@@ -22,7 +22,7 @@ from patchmgr.plumbing.work_tree import WorkFile, WorkTree
 
 
 class CheckoutEdit(Struct, frozen=True):
-    """A file that a person edited since the last command, and its content before and after that."""
+    """A file that a person edited since the last command, before and after the edit."""
 
     path: str
     before: Content | None

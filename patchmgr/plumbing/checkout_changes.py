@@ -429,7 +429,7 @@ def _index_after(
             final = None if content is None else content.entry
         present = index.get(row.path)
         entry = present.entry if present is not None else None
-        # If HEAD stays, only restored files whose patched content somebody had staged.
+        # If HEAD stays, only the entries of restored files change whose patches were staged.
         if entry != final and (goal.old_head != goal.new_head or _is_staged(checkout, row, entry)):
             entries[row.path] = final
     return entries

@@ -21,7 +21,7 @@ from patchmgr.plumbing.objects import object_named
 _DIRECTORIES = ("--git-common-dir", "--absolute-git-dir")  # the shared one, and the work tree's own
 _FORM = "--show-object-format"
 _IDENTITY = re.compile(r"(.*) <(.*)> (\d+ [+-]\d{4})")
-_UNFINISHED = {
+_IN_PROGRESS = {
     "MERGE_HEAD": "a merge",
     "CHERRY_PICK_HEAD": "a cherry-pick",
     "REVERT_HEAD": "a revert",
@@ -76,9 +76,9 @@ class Clone(Struct, frozen=True, dict=True):
         """Return the full name of the branch that is checked out, or None if HEAD is detached."""
         return git_process.answer(self.private, "symbolic-ref", "--quiet", "HEAD")
 
-    def unfinished(self) -> str | None:
+    def in_progress(self) -> str | None:
         """Return the git operation that is in progress, such as "a merge", or None."""
-        for name, what in _UNFINISHED.items():
+        for name, what in _IN_PROGRESS.items():
             if (self.private / name).exists():
                 return what
         return None

@@ -123,7 +123,7 @@ _PERSON = re.compile(rb"(.*?) ?<(.*?)> (\d+ [-+]\d{4})")
 
 
 class Mine(Struct, frozen=True):
-    """The parts of the user's identity in commits; without any, all users get the same ids."""
+    """Which parts of the user's identity commits get; without any, all users get the same ids."""
 
     is_committer: bool = False
     signs_off: bool = False

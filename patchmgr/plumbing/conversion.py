@@ -158,8 +158,8 @@ class Conversion:
     ) -> dict[str, Content | None]:
         """Return files of the checkout in the form in which git stores them.
 
-        For a file that is as git would write its content in `state`, or that has not changed since
-        it was `applied`, the content in `state` is returned.
+        If a file is what git would write for its content in `state`, or has not changed since it
+        was `applied`, the content in `state` is returned.
         """
         there = {path: file for path, file in found.items() if file is not None}
         done: dict[str, Content | None] = dict.fromkeys(found)

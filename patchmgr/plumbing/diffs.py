@@ -140,8 +140,8 @@ def release_changes(
 ) -> tuple[int, Changes] | None:
     """Return how many pairs of successive releases were compared, and the hunks between them.
 
-    `commits` are the releases, oldest first, of which the last 20 pairs are compared. Returns None
-    if there are fewer than two.
+    `commits` are the releases, oldest first; only the last 20 pairs are compared. Returns None if
+    there are fewer than two releases.
     """
     last = commits[-RELEASES - 1 :]
     if len(last) < 2:

@@ -136,8 +136,8 @@ _FOLDER = re.compile(rb"^git-subtree-dir: (.+?)/*$", re.M)
 def subtree_folder(reader: ObjectReader, merge: str, side: str) -> str:
     """Return the folder into which a merge put the files of a parent, or "" for the root.
 
-    `git subtree` and `git merge -s subtree` merge the history of another project. Its tree is that
-    folder's, if the fork has not changed it; else the field that `git subtree` writes names it.
+    `git subtree` and `git merge -s subtree` merge the history of another project. If the fork has
+    changed its files, the folder is known from the field that `git subtree` writes.
     """
     root, tree = reader.listing(reader.tree_of(merge)), reader.tree_of(side)
     own = reader.listing(tree).items()
@@ -228,7 +228,7 @@ def range_patches(repository: Path, commits: str) -> tuple[list[bytes], dict[str
 
 
 @contextmanager
-def naming_what_fetches(repository: Path, commits: str) -> Iterator[None]:
+def with_fetch_hint(repository: Path, commits: str) -> Iterator[None]:
     """Add a hint to an error about a missing object: how to fetch it into a partial clone."""
     try:
         yield
@@ -263,7 +263,7 @@ def range_mails(git_dir: Path, *revisions: str) -> list[bytes]:
 
 
 def _with_quoted_text(mail: bytes, text: bytes) -> bytes:
-    """Quote the lines of a mail's message (`text`) that would not be read as lines of it."""
+    """Quote the lines of a mail's message (`text`) that git would not read as its lines."""
     size = len(text.rstrip().split(b"\n")) if text.strip() else 0
     head, gap, rest = mail.partition(b"\n\n")
     lines = rest.split(b"\n")
@@ -441,7 +441,7 @@ def own_line(own: Mapping[str, Sequence[str]], head: str) -> tuple[str, str] | N
 
 
 def tree_changes(git_dir: Path, pairs: Sequence[tuple[str, str]]) -> tuple[Changes, ...]:
-    """Return, for each pair of trees, the old and new entry of each path that differs, by path."""
+    """Map, for each pair of trees, each path that differs to its old and its new entry."""
     data = git_process.words(map(" ".join, pairs))
     printed = git_process.ask(git_dir, *RAW_DIFF, "--stdin", data=data)
     found: list[dict[str, tuple[Entry | None, Entry | None]]] = []

@@ -326,7 +326,7 @@ def _arguments(tool: str, text: str) -> Iterator[tuple[str, Any]]:
 
 
 def tree_reader(tree: Tree, blobs: Blobs, bring: Callable[[set[str]], None]) -> Read:
-    """Return a function from the path of a file in the tree to its content (None: unreadable)."""
+    """Return a function that reads a file of the tree, and returns None if it is unreadable."""
 
     def read(path: str) -> bytes | None:
         entry = tree.entry(path)
@@ -342,7 +342,7 @@ def tree_reader(tree: Tree, blobs: Blobs, bring: Callable[[set[str]], None]) -> 
 
 
 def work_tree_reader(start: Path) -> Read | None:
-    """Return a function that reads files in the git work tree around a folder (None: no work tree).
+    """Return a function that reads files in the work tree around a folder, or None without one.
 
     The function returns None for a file that cannot be read.
     """

@@ -210,7 +210,7 @@ def answer(git_dir: Path, *arguments: str, good: Collection[int] = (0, 1)) -> st
 
 
 def fields(git_dir: Path, *arguments: str, data: bytes = b"") -> list[str]:
-    """Run git on a repository as `output` does, and return what it prints, each ended by a NUL."""
+    """Run git on a repository as `output` does, and return the NUL-terminated fields it prints."""
     return ask(git_dir, *arguments, data=data).split("\0")[:-1]
 
 

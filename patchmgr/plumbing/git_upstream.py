@@ -346,7 +346,7 @@ class GitUpstream(OpenUpstream):
             self._transfer(missing, *self._graph())
 
     def fetch_objects(self, ids: Collection[str], seen: Scratch | None = None) -> None:
-        """Fetch those of the objects that `seen` (by default the store) lacks, in one request."""
+        """Fetch, in one request, the objects that `seen` (by default, the store) lacks."""
         if not ids:
             return
         missing = sorted(set(ids) - (seen or self.reader).kinds(ids).keys())
@@ -420,7 +420,7 @@ class GitUpstream(OpenUpstream):
         return find_git_dir(Path(unquote(self.url.removeprefix("file://")))) if is_here else None
 
     def _graph(self) -> list[str]:
-        """Return the option that keeps git's graph of all commits, unless some are borrowed.
+        """Return the option that makes git write a commit-graph, unless objects are borrowed.
 
         With it, git finds the merge base of an old pull request of FRRouting/frr (44,000 commits)
         in 0.01 s instead of 0.11 s. A lender may lose commits, and git would not notice.
@@ -528,7 +528,7 @@ class GitUpstream(OpenUpstream):
 
 
 def _merge_of(ref: str) -> str:
-    """Return the ref of the merge of a pull request, from the ref of its head."""
+    """Return the ref of a pull request's merge commit, given the ref of its head."""
     return f"{ref.removesuffix('head')}merge"
 
 

@@ -52,7 +52,7 @@ class GitHistory(Struct, frozen=True, dict=True):
 
     @cached_property
     def _fork(self) -> str | None:
-        """The last first-parent commit of the target that the base has, or None if it is behind."""
+        """The target's last first-parent commit that the base has, or None if it has the base."""
         if not self._counts[1]:
             return None
         arguments = ["rev-list", "--first-parent", "--parents", f"^{self.base}", self.target, "--"]
@@ -126,7 +126,7 @@ class GitHistory(Struct, frozen=True, dict=True):
         return self.base, self.target
 
     def before(self, commit: str) -> str:
-        """Return the state before a commit, as git names it."""
+        """Return a git revision that names the state directly before a commit."""
         return self.base if commit == self._fork else f"{commit}^1"
 
     def find(self, named: Named) -> tuple[str, str] | None:
@@ -360,7 +360,7 @@ def _entry(mode: str, blob: str) -> Entry | None:
 
 
 def renamed_paths(git_dir: Path, old: str, new: str) -> dict[str, str]:
-    """Map old to new paths of renamed files, which are not empty and at least 50 % the same."""
+    """Map the old path of each renamed file (not empty, at least 50 % similar) to its new path."""
     # As git's merge does.
     arguments = ["diff-tree", "-r", "-z", "--name-status", "--find-renames=50%", "-l0"]
     arguments += ["--no-rename-empty", "--diff-filter=R", old, new]

@@ -254,7 +254,7 @@ _HINTS = (
 
 
 def without_login(url: str, settings: IndexSettings) -> str:
-    """Return the URL, without credentials if those are the ones of a configured index."""
+    """Return the URL, without its credentials if they are those of a configured index."""
     parts = urlsplit(url)
     if "@" not in parts.netloc or parts.netloc not in _logins(settings).values():
         return url

@@ -59,8 +59,7 @@ class LinkedWorktree:
 
     def __init__(self, clone: Clone) -> None:
         self.clone = clone
-        self.seen = ""
-        # `seen` is the tree whose files the running command has read, if any.
+        self.seen = ""  # the tree whose files the running command has read, if any
         self._index = clone.private / "patchmgr" / "index"
 
     def stand(self) -> Stand | None:
@@ -80,7 +79,7 @@ class LinkedWorktree:
 
     def require_branch(self, stand: Stand) -> None:
         """Raise "dirty-checkout" on another branch, or during a merge, a rebase or the like."""
-        root, doing = self.clone.root, self.clone.unfinished()
+        root, doing = self.clone.root, self.clone.in_progress()
         if doing is not None:
             raise PatchmgrError("dirty-checkout", f"{root} has {doing} in progress")
         if self.clone.branch() != (stand.branch and f"refs/heads/{stand.branch}"):

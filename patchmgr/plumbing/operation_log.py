@@ -83,7 +83,7 @@ class ContentStore:
         self._new: dict[str, Path] = {}
 
     def keep(self, content: bytes) -> str:
-        """Write content for `save` to save later, and return its sha256 (64 hex digits)."""
+        """Write content to a temporary file until `save` is called; return its sha256 (hex)."""
         name = hashlib.sha256(content).hexdigest()
         if not self.has(name):
             place = self._place(name)
@@ -94,7 +94,7 @@ class ContentStore:
         return name
 
     def save(self) -> None:
-        """Save what `keep` wrote; even after a crash, no content is only partly saved."""
+        """Move the contents that `keep` wrote into place, each as a whole even after a crash."""
         all_synced([*self._new.values()])
         for name, beside in self._new.items():
             beside.replace(self._place(name))

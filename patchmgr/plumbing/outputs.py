@@ -17,7 +17,7 @@ def refresh_folder(
 ) -> None:
     """Write the files to a folder in the given order, then delete all other files from it.
 
-    Raises PatchmgrError "usage" if `is_ours` is false for the name of an entry in the folder.
+    Raises PatchmgrError "usage" if `is_ours` rejects the name of an entry in the folder.
     """
     check_ours(place, is_ours=is_ours)
     with writes(str(place), left="some files were written; run the command again"):

@@ -25,7 +25,7 @@ TIMED_OUT = -1
 _GRACE = 5.0
 
 
-class ThrowAway(Closing):
+class TemporaryCheckout(Closing):
     """A temporary checkout that borrows the objects of a repository."""
 
     def __init__(self, lender: Path) -> None:

@@ -116,7 +116,7 @@ def _new_folder(
 def _renamed(
     scratch: Scratch, base: StoredTree, onto: StoredTree, gone: Sequence[str], bring: Bring
 ) -> dict[str, str]:
-    """Map each vanished path that git finds again to its new path."""
+    """Map each deleted path that git detects as renamed to its new path."""
     if not gone:
         return {}
     line = ["diff-tree", "-r", "-z", "--name-only", "--no-renames", "--diff-filter=A"]
@@ -124,7 +124,7 @@ def _renamed(
     old = {p: e for p in gone if (e := base.entry(p)) is not None and e.mode in FILE_MODES}
     fit = (path for path in added if refusal(path) is None)
     new = {p: e for p in fit if (e := onto.entry(p)) is not None and e.mode in FILE_MODES}
-    # Fetch new files with the name of a vanished file, or all of them if these are few.
+    # Fetch the new files that have the name of a deleted file, or all new files if there are few.
     names = {_name(path) for path in (new if len(new) <= _MOST_BROUGHT else old)}
     bring({e.blob for e in old.values()} | {e.blob for p, e in new.items() if _name(p) in names})
     present = present_blobs(scratch, [e.blob for e in (*old.values(), *new.values())])

@@ -80,7 +80,7 @@ _MOST_AHEADS = 16  # each has a process and an open file
 class ReadAhead(Closing):
     """A reader that reads blobs in the background, in the order in which they will be needed.
 
-    A blob that comes much later must be read by the caller.
+    A blob that would only be read much later must be read by the caller.
     """
 
     def __init__(self, git_dir: Path, blobs: Collection[str], scratch: Path) -> None:
@@ -190,7 +190,7 @@ class Scratch(Closing):
 
     @classmethod
     def outside(cls, *lenders: Path) -> Scratch:
-        """Make one in the system's temporary folder, because the repositories are not stores."""
+        """Make it in the system's temporary folder, because the lenders are not stores."""
         return cls(lenders, folder=Path(tempfile.gettempdir()))
 
     def close(self) -> None:

@@ -120,7 +120,7 @@ def lenders(store: Path) -> list[str]:
 
 
 def gone_lenders(store: Path) -> list[str]:
-    """Return those object folders from which a store borrows that no longer exist."""
+    """Return the object folders that a store borrows from and that no longer exist."""
     return [lender for lender in lenders(store) if not os.path.isdir(lender)]
 
 

@@ -34,7 +34,7 @@ class OpenUpstream(ABC):
         """Return the state that a ref names; raise PatchmgrError "unknown-ref" if there is none."""
 
     def try_fetch_objects(self, ids: Collection[str], seen: Scratch | None = None) -> None:
-        """Fetch those of the objects that the store lacks and `seen` cannot read, if possible."""
+        """Try to fetch the objects that the store lacks and `seen` cannot read."""
         return  # the store of a package or an archive is complete
 
     def tip(self) -> str | None:

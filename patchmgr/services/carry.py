@@ -202,7 +202,7 @@ def items_of(
 
 
 class CarryInput(Struct, frozen=True):
-    """A series to rebase from `base` to `onto`, and what the rebase may use."""
+    """A series to rebase from `base` to `onto`, and everything that the rebase needs."""
 
     session: Session
     scratch: Scratch

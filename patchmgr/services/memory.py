@@ -365,7 +365,7 @@ def _told(reason: str | None, name: str = "") -> list[str]:
 def closed_files(
     memory: Memory, opened: Sequence[str], kept: Additions | None = None
 ) -> dict[str, bytes | None]:
-    """Return the files to delete at the end of a rebase: {path of an unresolved record: None}.
+    """Map each file to delete at the end of a rebase, those of unresolved conflicts, to None.
 
     `opened` lists the ids of the conflicts that the rebase recorded, and `kept` has the new
     resolutions.
@@ -389,5 +389,5 @@ def closed_files(
 
 
 def folder_files(name: str) -> dict[str, bytes | None]:
-    """Return the files in the folder of a conflict, each mapped to None, which deletes it."""
+    """Map each file in the folder of a conflict to None, which means that it is to be deleted."""
     return {f"{CONFLICTS}/{name}/{file}": None for file in FILES}

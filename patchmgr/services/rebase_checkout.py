@@ -330,7 +330,7 @@ def require_trusted(session: Session, in_progress: InProgress) -> None:
 
 
 def tree_of(session: Session, in_progress: InProgress) -> LinkedWorktree | None:
-    """Return the worktree of the rebase in progress, or None if it is not this workspace's own."""
+    """Return the worktree of the rebase in progress, or None if another workspace made it."""
     tree = find_worktree(Path(in_progress.checkout)) if in_progress.checkout else None
     stand = None if tree is None else tree.stand()
     is_ours = stand is not None and stand.workspace == str(session.workspace.root)

@@ -443,7 +443,7 @@ def _lines(content: bytes) -> list[bytes]:
 
 
 def closed_work(workspace: Workspace) -> dict[str, bytes | None]:
-    """Return the files of the work area, each mapped to None, which deletes it."""
+    """Map each file of the work area to None, which means that the file is to be deleted."""
     top = workspace.root / _FOLDER
     if top.is_symlink():
         return {}

@@ -10,7 +10,7 @@ import pytest
 from patchmgr.errors import PatchmgrError
 from patchmgr.plumbing import git_process
 from patchmgr.plumbing.git_process import clean_environment, user_environment
-from patchmgr.plumbing.programs import ThrowAway
+from patchmgr.plumbing.programs import TemporaryCheckout
 from patchmgr.plumbing.stores import create_store
 from tests.conftest import Repository
 from tests.tables import table
@@ -119,6 +119,6 @@ def test_a_git_with_other_defaults_makes_the_same_repositories(
     monkeypatch.setenv("PATH", str(tmp_path / "bin"), prepend=os.pathsep)
     store = create_store(tmp_path / "store.git")
     assert git_process.ask(store, "rev-parse", "--show-object-format") == "sha1\n"
-    with ThrowAway(repository.root / ".git") as checkout:
+    with TemporaryCheckout(repository.root / ".git") as checkout:
         checkout.check_out(repository.head())
         assert (checkout.root / "ä.txt").read_bytes() == b"two\r\n"

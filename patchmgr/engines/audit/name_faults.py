@@ -310,7 +310,7 @@ def _abstract(
 
 
 def override_faults(node: Function | Assigned, at: PairedUse) -> Iterator[Fault]:
-    """Yield a fault if a member overrides one of a base class that was removed or changed."""
+    """Yield a fault if a class overrides an inherited member that was removed or changed."""
     around = at.use.scopes[-1].node if at.use.scopes else None
     is_method = isinstance(node, Function)
     name = next(iter(bound_by(node) or bound_by(targets_of(node)[0])), "__")

@@ -180,9 +180,9 @@ def with_findings(
     patches: Mapping[str, Patch],
     accepted: Mapping[str, str],
 ) -> tuple[Judged, ...]:
-    """Add the audit's findings to the patches. A definite finding puts its patch in conflict.
+    """Add the audit's findings to the patches. A definite one puts its patch in conflict.
 
-    `accepted` maps the ids of findings that a person accepted to the reasons; these do not.
+    `accepted` maps the ids of the findings that a person accepted to the reasons for doing so.
     """
     by_patch: dict[str, list[AuditFinding]] = {}
     for name, finding in told:

@@ -18,7 +18,7 @@ _SIGNS = {b"+": b"-", b"-": b"+"}
 
 
 class _EarlierHunk(Struct):
-    """An earlier hunk; `left` counts the added and removed lines that would still revert it."""
+    """An earlier hunk; `left` counts the lines that must still be added or removed to revert it."""
 
     number: int
     patch: str
