@@ -1,4 +1,4 @@
-"""The workspace on disk: upstream.lock, series/, conflicts/, and a lock for those who write."""
+"""The workspace on disk: upstream.lock, series/, conflicts/, and a lock for writers."""
 
 from __future__ import annotations
 
@@ -226,7 +226,7 @@ class Workspace:
     def conflict(self, name: str, source: Source | None = None) -> Recorded | None:
         """Return the recorded conflict whose id is `name`, or None if there is none.
 
-        It is one of those pulled from `source` or, if that is None, one of the workspace's own.
+        It is looked up among those pulled from `source` or, by default, in the workspace itself.
         Raises PatchmgrError "bad-conflict" if its folder is malformed.
         """
         # older versions of patchmgr left conflicts open without an id

@@ -113,7 +113,7 @@ def import_(
 
 
 def form_of(*, linearize: bool, first_parent: bool, squash: bool) -> str | None:
-    """Return which option for merges was given, or None if none was.
+    """Return the name of the option for merges that was given, or None.
 
     Raises PatchmgrError "usage" if more than one is given.
     """

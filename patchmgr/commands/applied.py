@@ -74,9 +74,10 @@ def _mark(opened: OpenSeries, name: str) -> Mark:
 
 
 def neighbor(found: Listing, given: str | None, *, step: int) -> str:
-    """Return the patch `step` places after (negative: before) the `given` one, by default the top.
+    """Return the name of the patch `step` places after `given` or, by default, after the top.
 
-    Hidden patches are not counted. Raises PatchmgrError "no-patch" at an end of the series.
+    A negative step goes back, and hidden patches are not counted. Raises PatchmgrError "no-patch"
+    at either end of the series.
     """
     top = next((row.name for row in found.patches if row.mark is Mark.TOP), None)
     names = [row.name for row in found.patches]

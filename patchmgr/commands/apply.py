@@ -97,7 +97,7 @@ class _Target(Struct, frozen=True):
 
     @property
     def onto(self) -> str:
-        """Return the commit below the series: HEAD, unless HEAD has the series' own commits."""
+        """Return the commit on which the series is applied: HEAD, or the one below its commits."""
         has_commits = self.applied is not None and self.applied.head is not None
         return self.applied.onto if self.applied and has_commits else self.head
 
@@ -110,9 +110,10 @@ class _Request(Struct, frozen=True):
 
 
 def apply_to_checkout(session: Session, name: str, target: Path, *, commits: bool) -> Application:
-    """Apply a whole series, or nothing, to a checkout at any commit; replace an older application.
+    """Apply a whole series, or nothing, to a checkout at any commit.
 
-    Raises PatchmgrError "dirty-checkout" if a file outside the applied state differs from HEAD.
+    What was applied of the series before is replaced. Raises PatchmgrError "dirty-checkout" if
+    another file differs from HEAD.
     """
     record = session.workspace.series_record(name)
     digest = series_digest(session, record, session.selected)
@@ -185,7 +186,7 @@ def _refuse_edited_files(found: _Target) -> None:
 
 
 def _refuse_buried(found: _Target, *, moves_head: bool) -> None:
-    """Raise PatchmgrError if a person committed on top of the series, or HEAD cannot move now."""
+    """Raise PatchmgrError if there are commits on top of the series, or HEAD cannot move now."""
     clone, present = found.checkout.clone, found.applied
     if present is not None and present.head not in (None, found.head):
         onto, head = present.onto[:12], str(present.head)[:12]
@@ -354,10 +355,11 @@ def apply_to_package(
     *,
     warns_at_start: bool | None,
 ) -> Application:
-    """Apply a whole series, or nothing, to an installed package; replace an older application.
+    """Apply a whole series, or nothing, to an installed package.
 
-    `warns_at_start` turns the check at Python's startup on or off; None leaves it as it is. Raises
-    PatchmgrError "edited-package" if a patched file was edited since.
+    What was applied of the series before is replaced. `warns_at_start` turns the check at Python's
+    startup on or off (None: as before). Raises PatchmgrError "edited-package" if a patched file was
+    edited since.
     """
     record = session.workspace.series_record(name)
     environment, distribution = find_installed(session, record, where)
@@ -423,7 +425,7 @@ def _carried(
 
 @contextmanager
 def _or_overlay(name: str, where: Location) -> Iterator[None]:
-    """Add a hint about `overlay` if files are read-only, or links to files that others share."""
+    """Add a hint about `overlay` to the error for read-only files and for links to shared files."""
     try:
         yield
     except PatchmgrError as fault:

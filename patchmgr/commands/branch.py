@@ -62,7 +62,7 @@ class Publication(Struct, frozen=True):
 
 
 def mine_of(committer: str | None, *, signs_off: bool, signs: bool) -> Mine:
-    """Return which parts of the user's identity go into the commits, according to the options."""
+    """Return the parts of the user's identity that the options put into the commits."""
     if committer not in (None, "me"):
         raise UsageError(f"--committer must be 'me', not {committer}")
     return Mine(committer == "me", signs_off, signs)
@@ -200,8 +200,8 @@ def _pushes(
 ) -> list[RefMove]:
     """Plan the updates of refs in a remote.
 
-    Unless `place.is_forced`, raises PatchmgrError "usage" if a ref there is not patchmgr's, or if a
-    tag there would move.
+    Unless `place.is_forced`, raises PatchmgrError "usage" if patchmgr did not make a ref there, or
+    if a tag there would move.
     """
     if remote is None:
         return []

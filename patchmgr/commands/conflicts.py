@@ -29,7 +29,7 @@ SIDES = ("ours", "theirs")
 
 
 class Listed(Struct, frozen=True):
-    """A recorded conflict; `recorded` is None if its files are malformed, and `fault` says how."""
+    """A recorded conflict; `recorded` is None if its files are malformed, and `fault` says why."""
 
     id: str
     recorded: Recorded | None

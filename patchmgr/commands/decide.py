@@ -33,7 +33,7 @@ class Decided(Struct, frozen=True):
 
 
 def decide(session: Session, patch: str, ruling: Ruling, *, series: str | None, by: str) -> Decided:
-    """Record a person's decision about what the last rebase left undecided in a patch.
+    """Record a person's decision about a patch that the last rebase left undecided.
 
     The decision replaces an older one. Raises PatchmgrError "no-finding" if nothing is undecided.
     """
@@ -105,7 +105,7 @@ def _named_patch(
 
 
 def _found(workspace: Workspace, series: str, patch: str) -> tuple[Undecided, ...]:
-    """Return what the last rebase left undecided in a patch."""
+    """Return the records of a patch that the last rebase left undecided."""
     every = read_undecided(workspace)
     found = {i.passages: i for i in every if (i.series, i.patch) == (series, patch)}
     if found:
@@ -132,7 +132,7 @@ def _about_follow_up(session: Session, series: str, patch: str, by: str) -> Deci
 
 
 def _read(by: str) -> tuple[int | None, str | None]:
-    """Return the pull request and the commit that `by` may name; a short number may be both."""
+    """Read `by` as a pull request and as a commit id; a short number may be either."""
     pull, commit = _PULL.fullmatch(by), _COMMIT.fullmatch(by)
     number = None if pull is None else int(pull[1] or pull[2])
     return number, None if commit is None else commit[1]
@@ -146,7 +146,7 @@ def _with_commit(item: Undecided, before: Decision | None) -> Undecided:
 
 
 def _decision(session: Session, item: Undecided, ruling: Ruling, by: str) -> Decision:
-    """Return a decision that cites what `by` names, or else what the rebase found."""
+    """Return a decision that cites the commit that `by` names, or else the one that was found."""
     number, name = _read(by)
     commit, subject = item.commit, item.subject
     if number is not None:

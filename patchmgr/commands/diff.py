@@ -36,7 +36,7 @@ def diff(
     """Compare the state of a series at one tag with its state at another tag, or now.
 
     The tags are looked up in `repository`, if it is given. For each `PATH` or `PATH::SYMBOL` in
-    `holds`, series.toml gets a claim that the branch has the bytes of the later state there.
+    `holds`, a claim in series.toml records its bytes in the later state.
     """
     loaded = load_series(session, name)
     first = find_state(session, loaded, start, repository=repository)

@@ -195,7 +195,7 @@ class _Export(Struct, frozen=True):
 
 
 def _moved_from_start(carried: RebasedSeries) -> set[str]:
-    """Return the patches with a hunk whose header says line 0 or 1, but which applies lower."""
+    """Return the patches with a hunk for the start of a file that now applies further down."""
     return {
         patch.outcome.name
         for patch in carried.judged

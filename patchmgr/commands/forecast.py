@@ -54,7 +54,7 @@ _ABSORBED = (Verdict.ABSORBED, Verdict.PARTIAL)
 
 
 def make_forecast(session: Session, name: str, *, watched: int, now: int, asks: bool) -> Forecast:
-    """Predict what at most `watched` open pull requests, newest first, would do to a series' stack.
+    """Predict what the newest open pull requests (at most `watched`) would do to a series' stack.
 
     `now` is in seconds since 1970. With `asks`, `gh` is run to leave out closed pull requests.
     """
@@ -96,7 +96,7 @@ def _not_closed(
 
 
 class OnTip(Struct, frozen=True):
-    """The files that a stack changes, and its conflicts on the tip, which are taken as resolved."""
+    """The files that a stack changes, and its conflicts on the tip (assumed to be resolved)."""
 
     paths: tuple[str, ...]
     assuming: tuple[Assumption, ...]
@@ -140,8 +140,8 @@ class Watch:
     def open_heads(self, most: int, now: int) -> Iterator[tuple[PullHead, PullFacts]]:
         """Yield the newest pull requests that count as open, each with facts about it.
 
-        A pull request counts as open if upstream lacks its head, and either the host has a merge
-        ref for it, into the tracked branch, or the head is at most `DAYS` days old.
+        A pull request counts as open if upstream lacks its head, and either the host has a ref that
+        merges it into the tracked branch, or the head is at most `DAYS` days old.
         """
         store, tip = self.upstream.store, self.tip.commit
         landed = landed_pulls(store, tip)
@@ -173,7 +173,7 @@ class Watch:
     ) -> Mapping[str, PullFacts]:
         """Return facts about pull requests, except those that share no history with upstream.
 
-        `own` has the parents of all commits of the pull requests that upstream lacks.
+        `own` maps the commits that upstream lacks to their parents.
         """
         store, reader = self.upstream.store, self.upstream.reader
         found, ends = dict[str, PullFacts](), dict[str, tuple[str, str]]()
@@ -205,7 +205,7 @@ class Watch:
         return base, commits[0] if commits else head
 
     def forecasts(self, heads: Sequence[tuple[PullHead, PullFacts]]) -> Iterator[PullForecast]:
-        """Yield what each pull request would do, while a progress bar counts them."""
+        """Yield the forecast for each pull request, and report the progress."""
         asked = [
             head.head
             for head, facts in heads
@@ -254,8 +254,8 @@ class Watch:
     def patches_on(self, merged: str) -> tuple[PlannedPatch, ...]:
         """Return the patches that a merge into upstream's tip affects.
 
-        Their verdict in a rebase onto the merge is not `unchanged`, or the merge changes a symbol
-        that they change, too.
+        A patch is affected if its verdict in a rebase onto the merge is not `unchanged`, or if the
+        merge changes a symbol that the patch changes.
         """
         parents: Parents = {}
         target = Resolved(merged, merged)
@@ -324,7 +324,7 @@ def _is_elsewhere(pull: PullHead, own: Mapping[str, Sequence[str]]) -> bool:
     """Return whether the host merges a pull request into a branch other than upstream's tip.
 
     The six newest that touched SONiC's patches on FRRouting/frr went into its stable branches. Each
-    had some 600 commits that the tip lacks, and was told not to merge.
+    had some 600 commits that the tip lacks, and was reported as not merging.
     """
     parents = own.get(pull.merge or "", ())
     return len(parents) > 1 and parents[0] in own

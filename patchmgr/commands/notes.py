@@ -71,7 +71,7 @@ def note(session: Session, name: str, *, start: str | None, end: str | None) -> 
         paths = touched_by(syncs)
     else:
         syncs, is_complete = [], False
-        patches = _of_lock(session, record, ends)
+        patches = _from_lock(session, record, ends)
         paths = tuple(p for patch in session.workspace.patches(name) for p in patch.paths())
     return _Writer(session, record, upstream, ends, syncs, is_complete).note(patches, paths)
 
@@ -148,7 +148,7 @@ def _chain(syncs: Sequence[SyncDocument], start: str, end: str) -> list[SyncDocu
 
 
 def _dry_run(session: Session, record: SeriesRecord, target: Resolved) -> SyncDocument:
-    """Rebase a series in a dry run; save the facts, and return them."""
+    """Rebase a series in a dry run; save the result for later notes, and return it."""
     loaded = load_series(session, record.name)
     with rebase_run(session, loaded.upstream.store, CarryOptions(wants_detail=True)) as run:
         outcome = run.carry_onto(loaded, loaded.upstream.resolve(target.ref), {})
@@ -156,7 +156,7 @@ def _dry_run(session: Session, record: SeriesRecord, target: Resolved) -> SyncDo
     return keep_syncs(session.workspace, [outcome], is_dry_run=True, old_heads={}, known=known)[0]
 
 
-def _of_lock(
+def _from_lock(
     session: Session, record: SeriesRecord, ends: tuple[Resolved, Resolved]
 ) -> tuple[Carried, ...]:
     """Return the patches of the last rebase from upstream.lock, for lack of a detailed record."""

@@ -224,7 +224,7 @@ _LONGEST_NAME = 200
 
 
 def _merge_failures(carried: RepeatedRebase, place: Place, known: set[str]) -> Iterator[Failure]:
-    """Yield the conflicts and findings that the rebase has only because of the solution."""
+    """Yield the conflicts and findings that the solution causes in the rebase."""
     left = carried.conflict(place)
     if left is not None:
         yield Failure("merge", left.reason)

@@ -187,7 +187,7 @@ def report(session: Session, name: str) -> Footprint:
 def compare(
     session: Session, base: str, names: Sequence[str]
 ) -> tuple[str, tuple[ComparedFootprint, ...]]:
-    """Compare reports on the named series, or all, at a commit of the workspace and now.
+    """Compare the reports on the named series (by default all) at a commit with those of today.
 
     Returns the id of the commit, and the comparisons.
     """

@@ -315,7 +315,7 @@ def text_of(file: FileConflict, number: int, choice: Choice) -> bytes | None:
 
 
 def content_of(file: FileConflict, choices: Choices) -> bytes | None:
-    """Return a file with chosen texts, and markers where none is chosen; None if it is deleted."""
+    """Return a file with the chosen texts, or markers where none is chosen; None to delete it."""
     if file.marked is None:
         name = conflict_id(file.base, file.ours, file.theirs, None)
         return text_of(file, 0, choices[name])

@@ -68,7 +68,7 @@ class Status(Struct, frozen=True):
 
 
 def status(session: Session, now: int) -> Status:
-    """Return the status at `now` (seconds since 1970), without asking upstreams or remotes."""
+    """Return the status at `now` (seconds since 1970), without accessing the network."""
     lock = session.workspace.lock()
     syncs: Mapping[str, LastSync] = {}
     with suppress(PatchmgrError):  # git is missing, or refuses to read the repository

@@ -72,7 +72,7 @@ class SyncRequest(Struct, frozen=True):
 
 
 def sync(session: Session, name: str, request: SyncRequest) -> Sync:
-    """Rebase a series' stack towards an upstream state, up to a conflict, and publish the result.
+    """Rebase a stack towards an upstream state, up to the first conflict, and publish the result.
 
     The workspace does not change: the result is a commit on a branch of the repository around it.
     """
@@ -297,7 +297,8 @@ class PullChecks(Struct, frozen=True):
     def found(self) -> Iterator[PullCheck]:
         """Yield the results for pull requests that change a series of the stack.
 
-        Those that edit the pin (upstream.lock), or whose comment is up to date, are left out.
+        A pull request that edits the pin (upstream.lock) is left out, and so is one whose comment
+        is up to date.
         """
         prefix = self.repository.prefix
         folders = tuple(f"{prefix}series/{name}/" for name in self.stack)

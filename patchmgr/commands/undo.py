@@ -179,7 +179,7 @@ def _edited(path: str, operation: Operation, *, is_back: bool) -> PatchmgrError:
 def _refs(workspace: Workspace, chosen: Sequence[Operation], *, is_back: bool) -> list[RefPlan]:
     """Return the branches to move, without those that were moved or deleted in the meantime.
 
-    A store that was deleted and created again lacks the old commits.
+    A branch whose commit is missing, because the store was created again, is left out, too.
     """
     ends: dict[tuple[str, str], tuple[str | None, str | None]] = {}
     for operation in chosen:

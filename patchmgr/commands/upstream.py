@@ -100,8 +100,8 @@ def fetch_upstreams(
 ) -> tuple[Fetched, ...]:
     """Fetch the tracked states, the pins and `refs` of the named upstreams, or of all.
 
-    A message says if upstream has lost a pin. The error for an upstream that cannot be fetched is
-    raised once the others are fetched.
+    Tells the user if a pin is no longer in upstream. If an upstream cannot be fetched, its error is
+    raised after the others have been fetched.
     """
     lock = session.workspace.lock()
     for name in names:

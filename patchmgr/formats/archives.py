@@ -394,7 +394,7 @@ class _TopFolder:
         self._name: str | None = None
 
     def inside(self, path: str) -> str:
-        """Return the path relative to the top folder of the first path, or raise ValueError."""
+        """Return a path without the top folder, which the first path sets, or raise ValueError."""
         top, _, rest = path.partition("/")
         if self._name is None and top:
             self._name = top

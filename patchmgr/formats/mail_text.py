@@ -353,7 +353,7 @@ def stripped_space(lines: Iterable[str]) -> bytes:
 
 
 def read_fields(lines: Iterable[str]) -> dict[str, str]:
-    """Map the name of each `Field: text` line to its text, including continuation lines.
+    """Return the text of each `Field: text` line by name, including continuation lines.
 
     The texts of a repeated field are joined by newlines.
     """

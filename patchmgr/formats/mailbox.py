@@ -227,7 +227,7 @@ _HG = b"# HG changeset patch"
 
 
 def _as_mail(lines: Sequence[bytes]) -> list[bytes] | None:
-    """Convert a header in another form to the lines of a mail, or return None."""
+    """Convert the output of `git show` or `hg export`, or a mail below other text, to a mail."""
     lines = lines[text_at(lines) :]
     if not lines:
         return None

@@ -61,7 +61,7 @@ class PatchReader:
         return line.removesuffix(b"\n")
 
     def where(self, at: int | None = None) -> str:
-        """Return text that names the patch and a line; `at` is 0 for the first line."""
+        """Return "patch NAME line N" for the line at an index, by default the current line."""
         return f"patch {self._shown} line {(self.at if at is None else at) + 1}"
 
     def fault(self, problem: str, *hints: str, at: int | None = None) -> PatchmgrError:

@@ -26,5 +26,5 @@ def shown(text: str | bytes) -> str:
 
 
 def typed(path: str | os.PathLike[str]) -> str:
-    """Return a path or URL as it must be typed in a shell (with a space, in quotes)."""
+    """Return a path or URL as it must be typed in a shell, quoted if necessary."""
     return shlex.quote(os.fspath(path))

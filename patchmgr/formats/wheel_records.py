@@ -47,7 +47,7 @@ def write_record(rows: Iterable[RecordRow]) -> bytes:
 
 
 def digests(rows: Iterable[RecordRow]) -> Mapping[str, str]:
-    """Map each path to its hash; if a path has several rows, the last one counts."""
+    """Return the hash of each path; if a path has several rows, the last one counts."""
     return {row.path: row.digest for row in rows}
 
 

@@ -1,4 +1,4 @@
-"""The report on a series: what it changes in its upstream, and what a reviewer asks about it."""
+"""The report on a series: its changes to upstream in numbers, and a part for reviewers."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from patchmgr.model.upstream import Pin
 
 
 class Kind(str, Enum):
-    """What a series does to a file. A file that is `RENAMED` may be edited as well."""
+    """The kind of change to a file; a `RENAMED` file may be edited as well."""
 
     NEW = "new"
     EDITED = "edited"
@@ -70,7 +70,7 @@ class FileFootprint(ChangedFile, frozen=True):
 
 
 class Touch(Struct, frozen=True, rename={"is_new": "new", "is_upstream": "upstream"}):
-    """What a patch changes within one symbol."""
+    """The change of a patch within one symbol."""
 
     symbol: str | None  # None for code outside of symbols, or if the symbols are unknown
     is_new: bool  # the patch adds the symbol to the file
@@ -82,7 +82,7 @@ class Touch(Struct, frozen=True, rename={"is_new": "new", "is_upstream": "upstre
 class PatchFile(
     ChangedFile, frozen=True, rename={"is_binary": "binary", "is_upstream": "upstream"}
 ):
-    """What one patch changes in one file. The numbers of lines are counted in the hunks."""
+    """The change of one patch to one file; lines are counted in the hunks."""
 
     is_upstream: bool  # the file exists at the pin
     # the changed symbols; empty for a file that the patch creates or deletes
@@ -193,7 +193,7 @@ class Moment(Struct, frozen=True, rename={"is_dry_run": "dry_run"}):
 
 
 class Review(Struct, frozen=True):
-    """The answers to a reviewer's questions."""
+    """The part of a report for reviewers: subsystems, changed sites, hotspots and risks."""
 
     parts_by: str  # where the names of the subsystems come from
     parts: tuple[Subsystem, ...]
@@ -239,7 +239,7 @@ class Footprint(Struct, frozen=True):
     folders: tuple[Tally, ...]
     # paths that patches change, with the same content at the pin and in the end
     passing: tuple[str, ...] = ()
-    # the answers to a reviewer's questions; None if only numbers were asked for
+    # the part for reviewers; None if only numbers were asked for
     review: Review | None = None
     skipped: tuple[tuple[str, str], ...] = ()  # patches that are not carried, each with the reason
 

@@ -77,7 +77,7 @@ _KEYS = {
 
 
 class SyncNote(Struct, frozen=True, rename=_KEYS):
-    """The facts about a sync that a note for maintainers states."""
+    """The facts in a note on a sync, which is written for maintainers."""
 
     series: str
     base: Pin

@@ -14,7 +14,7 @@ OwnBranch = Annotated[str, Meta(pattern=r"^refs/heads/patchmgr/[^\0-\x20\x7f]+\Z
 
 
 class OperationKind(str, Enum):
-    """Whether an operation is a command's own change, or an undo or a redo of others."""
+    """Whether an operation is a new change, or an undo or redo of others."""
 
     DONE = "done"
     UNDO = "undo"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 
 class Progress:
-    """A receiver for the progress of one task at a time; this one shows nothing."""
+    """A receiver of progress reports; this base class ignores them."""
 
     def start(self, label: str, total: int | None) -> None:
         """Begin a task of `total` units, or of unknown size if `total` is None."""

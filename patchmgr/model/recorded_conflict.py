@@ -67,7 +67,7 @@ class Recorded(Struct, frozen=True):
 
     @property
     def sides(self) -> tuple[bytes, ...]:
-        """Return base, ours and theirs, without those that lack the file."""
+        """Return base, ours and theirs, without the sides that lack the file."""
         found = (self.base, self.ours, self.theirs)
         return tuple(side for side in found if side is not None)
 

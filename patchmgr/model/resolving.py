@@ -67,7 +67,7 @@ class Resolving(Struct, frozen=True):
 
     @property
     def places(self) -> tuple[tuple[int, int], ...]:
-        """Return (conflict, region) indices of all regions; a conflict without regions has one."""
+        """Return (conflict, region) indices; a conflict without regions counts as one region."""
         return tuple(
             (number, region)
             for number, one in enumerate(self.conflicts)
@@ -129,7 +129,7 @@ class Resolving(Struct, frozen=True):
         return replace(self, accepted=accepted, before=self).at_next_left()
 
     def with_left_out(self) -> Resolving:
-        """Return the state with the current patch marked to be skipped, or no longer marked."""
+        """Return the state with the current patch marked to be skipped, or unmarked if it was."""
         patch, others = self.conflict.patch, self.left_out
         if patch in others:
             return replace(self, left_out=tuple(o for o in others if o != patch), before=self)

@@ -70,7 +70,7 @@ class PullRequest(Struct, frozen=True):
 
 
 class PullCheck(Struct, frozen=True):
-    """What a rebase onto the pin of the base branch does to an open pull request's patches."""
+    """The result of rebasing an open pull request's patches onto the pin of the base branch."""
 
     number: int
     url: str

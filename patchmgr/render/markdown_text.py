@@ -94,7 +94,7 @@ class Page:
         return int((self._limit - len(self.whole())) * share) - _SENTENCE
 
     def blocks(self, blocks: Sequence[str], *, what: str, share: float = 1.0) -> None:
-        """Add the blocks that fit into a share of the free space, and a count of other `what`."""
+        """Add the blocks that fit into a share of the free space; count the others as `what`."""
         kept, rest = fitting(blocks, self._room(share), what, gap=2)
         self.add(*kept, *rest)
 

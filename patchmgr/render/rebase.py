@@ -67,7 +67,7 @@ def _heading(outcome: SeriesOutcome) -> str:
 
 
 def moved_text(number: int, back: int, unit: str) -> str:
-    """Return how many upstream commits or releases a rebase goes back and forward, as a phrase."""
+    """Return the distance of a rebase: "back over 1 commit, 5 upstream commits"."""
     moved = counted(number, f"upstream {unit}")
     if back:
         gone = f"back over {counted(back, unit)}"

@@ -168,7 +168,7 @@ def _add_patches(page: Page, footprint: Footprint) -> None:
 
 
 def _add_words(page: Page, footprint: Footprint) -> None:
-    """Add a list of what each patch does to each upstream file, edit by edit."""
+    """Add a table of the edits that each patch makes to each upstream file."""
     rows = [_words_row(p, file) for p in footprint.patches for file in p.files if file.edits]
     summary = "What the patches do, in words"
     page.table(["Patch", "File", "Edits"], rows, what="rows", summary=summary)
