@@ -40,7 +40,7 @@ class Content(Struct, frozen=True):
 
 
 def content_of(mode: str, content: bytes) -> Content:
-    """Return the file to write that has this mode and the content that git stores."""
+    """Return a file to write, given its mode and the content that git stores for it."""
     return Content(Entry(mode, blob_id(content)), content)
 
 
@@ -61,7 +61,7 @@ class AppliedFile(Struct, frozen=True):
     patched: str | None = None  # the name of the new content (None: no file, or an old record)
 
     def kept(self) -> dict[str, FileState]:
-        """Map the name of each saved content to the state in which this file has that content."""
+        """Map the name of each saved version of this file to the file's state in that version."""
         pairs = ((self.original, self.before), (self.patched, self.after))
         return {name: state for name, state in pairs if name is not None and state is not None}
 

@@ -87,7 +87,7 @@ def plan_shift(
 def _to_work_tree(
     checkout: Checkout, moves: Collection[FileShift], name: str
 ) -> dict[str, Content | None]:
-    """Return the state `name` ("below" or "new") of each move, as git would write the file."""
+    """Return each moved file in the state `name` ("below" or "new"), as git would write it."""
     contents = {move.path: getattr(move, name) for move in moves}
     # What does not come from a patch is not converted.
     ours = {move.path: contents[move.path] for move in moves if not move.is_apart}
@@ -328,7 +328,7 @@ def plan_files(
 ) -> Exchange:
     """Plan how to replace the applied files of an installed package with the `wanted` ones.
 
-    `applied` are the files that no other program has written since. `originals` has the old
+    `applied` has the patched files that no other program has written since. `originals` has the old
     contents of files that somebody has edited; edits to the files in `given_up` are overwritten.
     """
     old = {file.path: file for file in applied}

@@ -123,7 +123,7 @@ _PERSON = re.compile(rb"(.*?) ?<(.*?)> (\d+ [-+]\d{4})")
 
 
 class Mine(Struct, frozen=True):
-    """Which parts of the user's identity commits get; without any, all users get the same ids."""
+    """The parts of the user's identity to put in commits; without any, their ids are the same."""
 
     is_committer: bool = False
     signs_off: bool = False

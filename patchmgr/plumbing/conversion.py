@@ -76,7 +76,7 @@ def _is_off(value: str | None) -> bool:
 
 
 def is_attributes(path: str) -> bool:
-    """Return whether a path is the path of a .gitattributes file."""
+    """Return whether a path is that of a .gitattributes file."""
     return path.rpartition("/")[2] == _FILE
 
 
@@ -195,7 +195,7 @@ class Conversion:
     def _attributes(
         self, paths: Collection[str], state: Mapping[str, Content | None], *, is_found: bool = False
     ) -> dict[str, bytes]:
-        """Return the .gitattributes files around the paths: of the state, or on disk, or of HEAD.
+        """Return the .gitattributes files around the paths, from the state, the disk or HEAD.
 
         If `is_found`, files on disk take precedence over those of the state.
         """

@@ -94,7 +94,7 @@ def _grep(
 
 
 def known_words(git_dir: Path, commit: str, words: Sequence[str]) -> frozenset[str]:
-    """Return those of the words that occur in a commit's files, or none if git cannot search."""
+    """Return which of the words occur in a commit's files, or none if git cannot search."""
     printed = _grep(git_dir, ("-h", "-o", "-w", "-F"), words, commit) if words else None
     return frozenset((printed or "").split("\n")) & frozenset(words)
 

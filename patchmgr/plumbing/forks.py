@@ -137,7 +137,7 @@ def subtree_folder(reader: ObjectReader, merge: str, side: str) -> str:
     """Return the folder into which a merge put the files of a parent, or "" for the root.
 
     `git subtree` and `git merge -s subtree` merge the history of another project. If the fork has
-    changed its files, the folder is known from the field that `git subtree` writes.
+    changed that project's files, the folder is known only from the field of `git subtree`.
     """
     root, tree = reader.listing(reader.tree_of(merge)), reader.tree_of(side)
     own = reader.listing(tree).items()
@@ -263,7 +263,7 @@ def range_mails(git_dir: Path, *revisions: str) -> list[bytes]:
 
 
 def _with_quoted_text(mail: bytes, text: bytes) -> bytes:
-    """Quote the lines of a mail's message (`text`) that git would not read as its lines."""
+    """Quote the lines of a mail's message (`text`) that git would read as a header or a diff."""
     size = len(text.rstrip().split(b"\n")) if text.strip() else 0
     head, gap, rest = mail.partition(b"\n\n")
     lines = rest.split(b"\n")
@@ -356,7 +356,7 @@ def followed(git_dir: Path, name: str) -> tuple[str | None, str | None]:
 
 
 def fetched_tip(git_dir: Path, url: str, branch: str | None) -> str | None:
-    """Return a remote's branch as a clone last fetched it, or None if it has no such remote.
+    """Return the commit of a remote's branch as a clone last fetched it, or None if unknown.
 
     `branch` may be None for the remote's default branch.
     """
@@ -411,7 +411,7 @@ def parents_of(git_dir: Path, commit: str) -> list[str]:
 
 
 def own_range(git_dir: Path, head: str, tip: str) -> tuple[str, list[str]]:
-    """Return the commit where a branch left upstream, and its commits (no merges), oldest first.
+    """Return the commit where a branch left upstream, and the branch's non-merge commits, in order.
 
     Raises PatchmgrError "usage" if the branch and upstream have no common history.
     """
@@ -428,7 +428,7 @@ def own_range(git_dir: Path, head: str, tip: str) -> tuple[str, list[str]]:
 
 
 def own_line(own: Mapping[str, Sequence[str]], head: str) -> tuple[str, str] | None:
-    """Return the commit where a branch left upstream, and its first commit.
+    """Return the commit where a branch left upstream, and the branch's first commit.
 
     `own` is from `own_commits`. Returns None if the branch has merges, a root or no commits.
     """

@@ -217,7 +217,7 @@ def fields(git_dir: Path, *arguments: str, data: bytes = b"") -> list[str]:
 def settings(
     pattern: str, *, git_dir: Path | None = None, cwd: Path | None = None
 ) -> Iterator[tuple[str, str | None]]:
-    """Yield name and value of each of the user's settings that match; the value None means true."""
+    """Yield (name, value) for each git setting of the user that matches; None means true."""
     line = ["config", "--show-scope", "-z", "--get-regexp", pattern]
     _, printed = run(line, git_dir=git_dir, cwd=cwd, good=(0, 1), env=user_environment())
     fields = text(printed).split("\0")[:-1]

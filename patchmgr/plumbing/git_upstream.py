@@ -436,7 +436,9 @@ class GitUpstream(OpenUpstream):
         arguments = ["config", "--get-regexp", r"^remote\..*\.promisor$"]
         code, _ = git_process.run(arguments, git_dir=source, good=(0, 1))
         if code == 0:
-            message = f"{self._name} is a partial clone, whose missing objects this git would fetch"
+            message = (
+                f"{self._name} is a partial clone, and this git would fetch its missing objects"
+            )
             raise PatchmgrError("git", message, "install git 2.39.4 or newer")
 
     def _transfer(self, refspecs: Sequence[str], *options: str) -> None:

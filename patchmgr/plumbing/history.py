@@ -52,7 +52,7 @@ class GitHistory(Struct, frozen=True, dict=True):
 
     @cached_property
     def _fork(self) -> str | None:
-        """The target's last first-parent commit that the base has, or None if it has the base."""
+        """The last first-parent commit of the target in the base's history; None: base itself."""
         if not self._counts[1]:
             return None
         arguments = ["rev-list", "--first-parent", "--parents", f"^{self.base}", self.target, "--"]

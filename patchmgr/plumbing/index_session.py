@@ -325,7 +325,7 @@ def unreachable(what: str, reason: str) -> PatchmgrError:
 _REASONS: Mapping[type[Exception], str] = {
     exceptions.SSLError: "the certificate of the server is not trusted",
     exceptions.ProxyError: "the proxy does not answer",
-    exceptions.Timeout: "the server is too slow",
+    exceptions.Timeout: "the server did not answer in time",
     exceptions.ConnectionError: "the server does not answer",
     exceptions.ChunkedEncodingError: "the connection was lost",
     HTTPError: "the connection was lost",

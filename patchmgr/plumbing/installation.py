@@ -83,7 +83,7 @@ class Installation(Target):
         return record_digest(content) == digest if is_known_digest(digest) else None
 
     def is_original(self, path: str, file: WorkFile | None, *, if_unhashed: bool) -> bool:
-        """Return whether a file is as in the wheel; without a hash in RECORD, `if_unhashed`."""
+        """Return whether a file is as in the wheel, or `if_unhashed` if RECORD has no hash."""
         is_listed = path in self.distribution.record
         if file is None:
             return not is_listed

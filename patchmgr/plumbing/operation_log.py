@@ -83,7 +83,7 @@ class ContentStore:
         self._new: dict[str, Path] = {}
 
     def keep(self, content: bytes) -> str:
-        """Write content to a temporary file until `save` is called; return its sha256 (hex)."""
+        """Write content to a temporary file for `save` to move into place; return its sha256."""
         name = hashlib.sha256(content).hexdigest()
         if not self.has(name):
             place = self._place(name)

@@ -148,7 +148,7 @@ class PullRequests(Struct, frozen=True):
             return Request(int(number), str(url), is_open, str(head), str(body or ""))
         except (KeyError, TypeError, ValueError) as fault:
             program = self.forge.program
-            message = f"{program} gave an answer that is not a pull request: {fault!r}"
+            message = f"{program} did not return a pull request: {fault!r}"
             raise PatchmgrError("pull-request", message) from fault
 
     def _ask(self, method: str, path: str, sent: object = None) -> Any:
@@ -176,7 +176,7 @@ class PullRequests(Struct, frozen=True):
         try:
             return json.loads(done.stdout)
         except ValueError as fault:
-            message = f"{program} gave an answer that is not JSON"
+            message = f"{program} did not return JSON"
             raise PatchmgrError("pull-request", message) from fault
 
 
@@ -212,7 +212,7 @@ def pull_state(repository: str, number: int) -> str:
     state = done.stdout.strip()
     if done.returncode == 0 and state in ("OPEN", "CLOSED", "MERGED"):
         return state
-    return f"unknown: {' '.join(done.stderr.split()) or state or 'gh says nothing'}"
+    return f"unknown: {' '.join(done.stderr.split()) or state or 'gh printed nothing'}"
 
 
 FORGES = {

@@ -190,7 +190,7 @@ class Scratch(Closing):
 
     @classmethod
     def outside(cls, *lenders: Path) -> Scratch:
-        """Make it in the system's temporary folder, because the lenders are not stores."""
+        """Make a temporary repository in the system's temporary folder instead of in a store."""
         return cls(lenders, folder=Path(tempfile.gettempdir()))
 
     def close(self) -> None:

@@ -147,7 +147,7 @@ def is_ref_name(name: str) -> bool:
 
 
 def references(store: Path, prefix: str) -> dict[str, str]:
-    """Map the name of each ref below a prefix, without the prefix, to its id; read no object."""
+    """Map the name of each ref below a prefix, without the prefix, to its id."""
     return {name.removeprefix(prefix): commit for name, commit, _ in listed(store, prefix)}
 
 

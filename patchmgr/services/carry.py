@@ -108,7 +108,7 @@ def with_absorbed(
     elsewhere: ChangedFiles,
     on_search: Callable[[], None],
 ) -> tuple[Item, ...]:
-    """Find the changes that upstream already contains, and return the patches with them recorded.
+    """Find the changes that upstream already contains, and record them in the patches.
 
     `before` caches the results of long searches, and `on_search` is called before one that is not
     cached. `elsewhere` has the files to which upstream may have moved lines.

@@ -48,7 +48,7 @@ class Verification(Struct, frozen=True, rename={"is_applied": "applied", "is_cur
 
     @property
     def is_sound(self) -> bool:
-        """Return whether every patch of the series, as it is now, is applied."""
+        """Return whether the current state of the series is fully applied."""
         all_in = all(standing is FileStanding.PATCHED for _, standing in self.files)
         return self.is_applied and self.is_current and all_in
 
@@ -153,7 +153,7 @@ def unlike_head(
 def applied_now(checkout: Checkout, head: str) -> Record | None:
     """Return the record of the applied series, or None if no series is applied.
 
-    Pushed patches count until all files are as before, or as in a commit checked out since.
+    Pushed patches count as applied until all files are as before, or as in a new HEAD.
     """
     record = checkout.record()
     if record is not None and record.pushed is not None:
@@ -194,7 +194,7 @@ def verification_of(session: Session, record: SeriesRecord, checkout: Checkout) 
 def remember_target(workspace: Workspace, target: Path, git_dir: Path | None = None) -> None:
     """Record where a series was applied, so that `status` can look there.
 
-    `git_dir` is the checkout's own, which `git worktree move` leaves in place.
+    `git_dir` is the checkout's own git directory, which `git worktree move` leaves in place.
     """
     raw = os.fsencode(target) + (b"" if git_dir is None else b"\0" + os.fsencode(git_dir))
     folder = workspace.root / _TARGETS
@@ -319,7 +319,7 @@ def pushed_targets(workspace: Workspace, series: str | None) -> tuple[tuple[Path
 
 
 def verify_checkout(session: Session, name: str, target: Path) -> Verification:
-    """Return, file by file, whether a series, as it is now, is applied to a checkout."""
+    """Return, file by file, whether the current state of a series is applied to a checkout."""
     record = session.workspace.series_record(name)
     with settled(session, Checkout(open_clone(target)), only_reads=True) as checkout:
         return verification_of(session, record, checkout)

@@ -146,7 +146,7 @@ def _tracked(
 ) -> str | None:
     """Return upstream's tip, or None if it is unknown or already contains the fork.
 
-    If the store's tip is older than `fetched`, the one in the fork's clone, that one is returned.
+    `fetched`, the tip in the fork's clone, is returned if it is newer than the store's.
     """
     tip = upstream.tip()
     if fetched is not None and (tip is None or is_ancestor(scratch.git_dir, tip, fetched)):

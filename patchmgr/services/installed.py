@@ -79,7 +79,7 @@ class InstalledState(Struct, frozen=True):
 
     @property
     def is_sound(self) -> bool:
-        """Return whether every patch of the series, as it is now, is applied to the package."""
+        """Return whether the current state of the series is fully applied to the package."""
         return self.state == "patched"
 
 
@@ -117,7 +117,7 @@ def own_record(
     """Return the record of a series in a package, or None if no series is applied there.
 
     Raises PatchmgrError "usage" if the applied series is another one, or comes from another
-    workspace; `hint` (by default, how to remove it) precedes that series' name in the error's hint.
+    workspace. The error's hint is `hint` (by default, how to remove a series) and the series' name.
     """
     remove = f"remove it with: patchmgr unapply {where.words()}"
     present = target.record()
@@ -241,7 +241,7 @@ def _as_verification(state: InstalledState) -> Verification:
 
 
 def verify_package(session: Session, name: str, where: Location) -> InstalledState:
-    """Return, file by file, whether a series, as it is now, is applied to an installed package."""
+    """Return, file by file, whether the current state of a series is applied to a package."""
     record = session.workspace.series_record(name)
     _, distribution = find_installed(session, record, where)
     with settled(session, Installation(distribution), only_reads=True) as target:

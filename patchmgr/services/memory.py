@@ -365,7 +365,7 @@ def _told(reason: str | None, name: str = "") -> list[str]:
 def closed_files(
     memory: Memory, opened: Sequence[str], kept: Additions | None = None
 ) -> dict[str, bytes | None]:
-    """Map each file to delete at the end of a rebase, those of unresolved conflicts, to None.
+    """Map the files of unresolved conflicts, which are deleted after a rebase, to None.
 
     `opened` lists the ids of the conflicts that the rebase recorded, and `kept` has the new
     resolutions.

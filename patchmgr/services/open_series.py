@@ -428,7 +428,7 @@ def untracked_files(opened: OpenSeries, but: Collection[str] = ()) -> tuple[str,
 
 
 def paths_of(opened: OpenSeries, given: Sequence[str]) -> tuple[str, ...]:
-    """Convert paths that the user gave to paths relative to the checkout's top folder, which is "".
+    """Convert paths that the user gave to paths relative to the checkout's top folder ("").
 
     Raises PatchmgrError "usage" for a path outside the checkout.
     """
@@ -437,7 +437,7 @@ def paths_of(opened: OpenSeries, given: Sequence[str]) -> tuple[str, ...]:
     found = []
     for name in given:
         if not name:  # as git says of an empty pathspec: a variable of a script may be unset
-            raise UsageError("an empty text is not a path; for the current folder, give .")
+            raise UsageError("the empty string is not a path; for the current folder, use .")
         whole = Path(normpath(start / name))
         if not whole.is_relative_to(root):
             raise UsageError(f"{shown(name)} is not a path below {root}")

@@ -59,7 +59,7 @@ class RepositoryFiles:
         return bool(self._trees)
 
     def names(self, folder: str) -> tuple[str, ...]:
-        """Return the names of the files directly in a folder, as far as files are known."""
+        """Return the names of the known files directly in a folder."""
         if self._trees:
             return tuple(dict.fromkeys(n for tree in self._trees for n in tree.names(folder)))
         split = (path.rpartition("/") for path in self._named)
@@ -225,7 +225,7 @@ def carry_onto_package(session: Session, record: SeriesRecord, package: Package)
 
 
 def keep_undecided(session: Session, done: PackageResult) -> None:
-    """Save what a rebase onto a package left to a person, for `decide` and `conflicts accept`."""
+    """Save what a person must decide after a rebase, for `decide` and `conflicts accept`."""
     if any(patch.basis is not None or patch.open_findings for patch in done.outcome.patches):
         with session.writing():  # if there is nothing to save, the workspace may be read-only
             save_undecided(session.workspace, [done.outcome])

@@ -68,7 +68,7 @@ _BELOW = ("patches", "debian/patches")
 
 
 class SourcePatch(Struct, frozen=True):
-    """A patch in a source."""
+    """A patch to import, as it was read from a file, a mail or a repository."""
 
     raw: bytes
     label: str  # its name in error messages
@@ -355,7 +355,7 @@ def _not_empty(path: Path) -> bytes:
 
 
 def read_range(repository: Path, commits: str, say: Callable[[str], None]) -> list[SourcePatch]:
-    """Return the commits of a range as patches, under any names that `gbp pq` recorded."""
+    """Return the commits of a range as patches, with the names that `gbp pq` recorded, if any."""
     mails, dates = range_patches(repository, commits)
     if len(mails) < len(dates):
         left_out = len(dates) - len(mails)
@@ -367,7 +367,7 @@ def read_range(repository: Path, commits: str, say: Callable[[str], None]) -> li
 def found_in(
     mails: Sequence[bytes], commits: str, say: Callable[[str], None], dates: Mapping[str, str]
 ) -> list[SourcePatch]:
-    """Return the mails of a range of commits as patches, under any names that `gbp pq` recorded.
+    """Return the mails of a range as patches, with the names that `gbp pq` recorded, if any.
 
     `dates` maps commit ids to committer dates, which go into the headers.
     """

@@ -285,7 +285,7 @@ class OtherEdits(Struct, frozen=True):
     ask: Callable[[str, Sequence[str]], str] | None = None
 
     def answer(self, patch: str, root: Path, paths: Sequence[str]) -> str:
-        """Return where to put other edits; raise PatchmgrError "other-edits" if nobody said."""
+        """Return where to put other edits; raise PatchmgrError "other-edits" without an answer."""
         if self.said is not None:
             return self.said
         if self.ask is not None:
@@ -317,7 +317,7 @@ def trust(session: Session, in_progress: InProgress) -> None:
 
 
 def require_trusted(session: Session, in_progress: InProgress) -> None:
-    """Raise a "usage" error unless it was this user who chose the checkout and the command."""
+    """Raise a "usage" error unless this user chose the checkout and the command."""
     is_asked = in_progress.checkout or in_progress.command
     if is_asked and not _trust_file(session, in_progress).exists():
         words = [("--checkout", in_progress.checkout), ("--exec", in_progress.command)]

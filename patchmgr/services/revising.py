@@ -350,7 +350,7 @@ def restacked(
         raise _depends(opened.ground, chain, layers, found)
     if same_end and not opened.ground.is_same(found[-1], chain.states[-1]):
         path = next(iter(opened.ground.between("", found[-1], chain.states[-1]).files))
-        message = f"in that order, the patches would give {shown(path)} a different final content"
+        message = f"in that order, the patches would leave {shown(path)} with different content"
         raise PatchmgrError("depends", message, "nothing was changed")
     _refuse_emptied(opened.ground, layers, found)
     return found

@@ -97,7 +97,10 @@ def pinned_state(upstream: OpenUpstream, pin: Pin) -> Resolved:
 
 
 def require_pin(upstream: OpenUpstream, pin: Pin) -> Resolved:
-    """Return the pinned state, and fetch it if needed; raise "checksum-mismatch" if it differs."""
+    """Return the pinned state, and fetch it if needed.
+
+    Raises PatchmgrError "checksum-mismatch" if the tree or the archive is not the pinned one.
+    """
     is_there = upstream.reader.commit(pin.commit) is not None
     version = upstream.version_of(pin) if is_there else upstream.bring_pin(pin)
     found = upstream.reader.find(pin.commit)

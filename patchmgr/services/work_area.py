@@ -363,7 +363,7 @@ def is_named(workspace: Workspace, item: Waiting, names: Sequence[str]) -> bool:
 
 
 def _problem(workspace: Workspace, item: Waiting, *, is_accepted: bool) -> str | None:
-    """Return why a resolved file cannot be taken, as text after its name, or None."""
+    """Return why a resolved file cannot be taken, worded to follow the file's name, or None."""
     content = read_work(workspace, item)
     if content is None:
         known = workspace.conflict(item.conflict)

@@ -71,8 +71,8 @@ _SOLUTION = (
     ("merge", "the rebase accepts the text, and the file no longer has a conflict"),
     (
         "audit",
-        "the audit has no new finding that is certain: names resolve, calls match, and no code is"
-        " lost or duplicated",
+        "the audit has no new definite finding: names resolve, calls match, and no code is lost or"
+        " duplicated",
     ),
     ("ledger", "the text keeps part of each side's change; only a person may give up a side"),
     ("whitespace", "the text adds no whitespace errors"),
@@ -301,7 +301,7 @@ class _Order:
         )
 
     def uses(self, symbols: Sequence[SymbolSides]) -> tuple[SymbolUse, ...] | None:
-        """Return the lines of upstream's new state that use the symbols, outside the symbols.
+        """Return the lines of upstream's new state that use the symbols, outside their definitions.
 
         Returns None if files are missing from the store, so that the state cannot be searched.
         """

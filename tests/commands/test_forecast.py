@@ -65,11 +65,11 @@ def test_what_pull_requests_would_do(pulls: Scene) -> None:
 
 
 def test_what_gh_says_is_closed_is_left_out(pulls: Scene, monkeypatch: pytest.MonkeyPatch) -> None:
-    states = {1: "CLOSED", 2: "OPEN", 3: "unknown: gh says nothing", 6: "MERGED"}
+    states = {1: "CLOSED", 2: "OPEN", 3: "unknown: gh printed nothing", 6: "MERGED"}
     monkeypatch.setattr(commands.forecast, "pull_state", lambda url, number: states[number])
     found = pulls.call("forecast", "s", "--gh", "--json")
     assert [pull["number"] for pull in found.json["pulls"]] == [2, 3]
-    assert "pull request 3 may be closed; its state is unknown: gh says nothing" in found.err
+    assert "pull request 3 may be closed; its state is unknown: gh printed nothing" in found.err
 
 
 def test_the_newest_so_many_are_looked_at(pulls: Scene) -> None:

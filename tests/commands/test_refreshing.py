@@ -122,7 +122,7 @@ def popped(two: Hands) -> Hands:
             "--author must be written as: Name <name@example.org>",
         ),
         (("refresh", "nowhere"), 2, "there is no file nowhere in {root}"),
-        (("refresh", ""), 2, "an empty text is not a path; for the current folder, give ."),
+        (("refresh", ""), 2, "the empty string is not a path; for the current folder, use ."),
         (("refresh", ".."), 2, ".. is not a path below {root}"),
         (("refresh", "-p", "three"), 1, "three.patch is not pushed"),
     ],

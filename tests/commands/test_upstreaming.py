@@ -145,7 +145,7 @@ SAID = [
     ("echo CLOSED", "CLOSED"),
     ("echo MERGED", "MERGED"),
     ("echo never heard of it >&2; exit 1", "unknown: never heard of it"),
-    ("true", "unknown: gh says nothing"),
+    ("true", "unknown: gh printed nothing"),
 ]
 
 

@@ -412,7 +412,7 @@ class _Side(Struct, frozen=True):
         return found
 
     def _suspects(self, path: str) -> frozenset[bytes]:
-        """Return the words in a file's changed statements, or in the file if a scope changed."""
+        """Return the words in a file's changed statements, or all its words if a scope changed."""
         old, new = (split_lines(reach.text(path) or b"") for reach in (self.was, self.now))
         if self.now.text(path) is None:
             return self.was.words(path)

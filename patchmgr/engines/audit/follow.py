@@ -183,7 +183,7 @@ def _file_of(found: Entity) -> str:
 
 
 def _new_imports(states: States, module: str, name: str, pair: Pair) -> Iterator[tuple[str, str]]:
-    """Yield (module as written, its path) for upstream's new imports of a name of `module`."""
+    """Yield (module as written, its path) for upstream's new imports of a name from `module`."""
     then, now = pair.then.state, pair.now.state
     gone = then.place(pair.then.path, module)
     word = name.encode()

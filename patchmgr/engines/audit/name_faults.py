@@ -259,7 +259,7 @@ def _where(new: Entity) -> str:
 
 
 def base_of(owner: Entity, old: Entity, pair: Pair) -> Entity | None:
-    """Return the class, `owner` or one of its bases, that is named like the old member's class."""
+    """Return the class among `owner` and its bases with the name of the old member's class."""
     if old.owner is None or not isinstance(old.owner.node, ast.ClassDef):
         return None
     todo = [owner]

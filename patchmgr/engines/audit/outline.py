@@ -93,7 +93,7 @@ class Suspects(Struct, frozen=True):
 
     @property
     def near(self) -> Sequence[int]:
-        """Sorted line numbers, of which every statement that may be affected contains one."""
+        """Sorted line numbers; each statement that may be affected contains one of them."""
         return sorted(self.lines if self.naming is None else {*self.naming, *self.whole})
 
     def has(self, node: ast.AST) -> bool:
@@ -138,7 +138,7 @@ def lost_names(old: str, new: str) -> set[str]:
 
 
 def with_aliases(names: set[str], texts: Iterable[str]) -> set[str]:
-    """Return the names, and all aliases, derived classes and variables that `texts` define by them.
+    """Return the names, and all aliases, subclasses and variables that `texts` define from them.
 
     Only texts that contain one of the names are searched.
     """

@@ -191,7 +191,7 @@ def _authors(states: States, path: str, sign: bytes) -> dict[bytes, str]:
 
 
 def _changes(states: States) -> dict[str, list[tuple[str, FilePatch]]]:
-    """Map each path to (patch name, change) for each change of its file by a carried patch."""
+    """Map each path to the changes that carried patches make to its file, as (patch, change)."""
     found = defaultdict[str, list[tuple[str, FilePatch]]](list)
     for patch in states.patches:
         for change in patch.files if patch.is_carried else ():
