@@ -1,4 +1,4 @@
-"""Find which syntax nodes of two texts correspond, for every structural merge."""
+"""Find which syntax nodes of two texts correspond."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from patchmgr.engines.text.patience import anchors, singles
 
 Nodes = tuple[Node, ...]
 Pair = tuple[int, int]
-_EQUAL = 4.0
-_SIMILAR = 0.6
+_EQUAL = 4.0  # the score of equal nodes, more than that of any others
+_SIMILAR = 0.6  # the least likeness of nodes that correspond but have no keys
 _LARGEST = 40_000  # more pairs than this are not compared by likeness
 _TOKENS = frozenset({"code", "tokens"})
 
@@ -57,7 +57,7 @@ def node_likeness(one: Node, other: Node) -> float:
 def _patience(
     a: Sequence[str], b: Sequence[str], like: Callable[[int, int], float]
 ) -> Iterator[Pair]:
-    """Match equal ends, then nodes that are unique on both sides, then similar nodes."""
+    """Yield the index pairs of equal ends, of nodes unique on both sides, and of similar nodes."""
     todo = [(0, len(a), 0, len(b))]
     while todo:
         a0, a1, b0, b1 = todo.pop()
@@ -114,7 +114,7 @@ def _weight(node: Node) -> int:
 
 
 def _significant(pairs: list[Pair], one: Nodes, other: Nodes) -> list[Pair]:
-    """Drop runs of matched pairs that weigh less than the edits before and after the run."""
+    """Return the pairs without the runs that weigh no more than the edits before and after them."""
     weights = [[0, *accumulate(map(_weight, side))] for side in (one, other)]
     runs: list[list[Pair]] = []
     for pair in pairs:

@@ -1,4 +1,4 @@
-"""A conflict region of git, and a text that may resolve it."""
+"""The values that describe a conflict region, and a candidate resolution that is not judged yet."""
 
 from __future__ import annotations
 

@@ -41,7 +41,7 @@ class Subject(Struct, frozen=True):
     base: Words
     ours: Words
     theirs: Words
-    names: tuple[Words, ...]  # of each side; leading dots of a relative import are one
+    names: tuple[Words, ...]  # of each side; leading dots of a relative import count as a name
     features: dict[str, str]
 
     def is_undone(self, text: str) -> bool:
@@ -139,7 +139,7 @@ def removed_names(base: Words, side: Words) -> Words:
 def stale(
     region: Subject, sides: Sequence[str], removed: Sequence[Words], language: Language
 ) -> str:
-    """Say what became of the names that one side adds in a region and the other side removes.
+    """Return what became of the names that one side adds to a region and the other side removes.
 
     Returns "gone" if the other side has no use of a name left in the file, "fewer" if it still uses
     all of them, or "no" if there are no such names. `sides` are the file's texts in ours and
@@ -168,7 +168,7 @@ def _occurs(name: str, text: str, language: Language) -> bool:
 
 
 def _shared(ours: Words, theirs: Words) -> str:
-    """Return what share of the added words both sides add, as the name of a range."""
+    """Return how much of what the sides add is added by both, as the name of a range."""
     least = min(ours.total(), theirs.total())
     return "nothing" if not least else bucket((ours & theirs).total() / least, _SHARES)
 

@@ -50,7 +50,7 @@ class FileImports(Struct, frozen=True):
 
 
 def _is_invented(module: str, name: str, base: _Imports, sides: Sequence[_Imports]) -> bool:
-    """Return whether no side has an import, and no side moved names to its module."""
+    """Return whether neither side has an import, or moved the imported name to its module."""
     if any((module, name) in side for side in sides):
         return False
     # A move counts if only the other side imports `name` from the old module: upstream replaces
@@ -78,7 +78,7 @@ def _is_moved_back(module: str, name: str, sides: Sequence[_Imports]) -> bool:
 
 
 def _is_from_where_it_left(new: _Imports, base: _Imports, side: _Imports) -> bool:
-    """Return whether new imports are from a module that a side no longer imports from."""
+    """Return whether new imports are from a module that a side replaced by another."""
     if _left(base, side) & {place for one in new for place in _places(*one)}:
         return True
     # If a side now imports `tests.a` instead of `a`, `b` may have become `tests.b` as well.

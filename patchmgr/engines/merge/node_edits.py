@@ -73,7 +73,7 @@ def _flat(nodes: Nodes, has_lists: bool) -> tuple[Node, ...]:
 def _slides(base: Nodes, side: Nodes, edits: list[NodeEdit]) -> Iterator[tuple[int, int, bool]]:
     """Yield (start, end, has names) of each range within which an insertion or deletion can slide.
 
-    A range without names lacks its ends, so that only an edit inside it counts, as in `x()`.
+    A range without names, as in `x()`, is given without its ends: only an edit inside it counts.
     """
     old = [p.said for p in base]
     for edit in edits:

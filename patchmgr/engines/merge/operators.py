@@ -156,7 +156,7 @@ class _Reader:
         return True
 
     def _between(self, token: Token, after: Token) -> bool:
-        """Read what may be an operator, and return whether it ends an operand instead."""
+        """Read what may be an operator, and return whether it is the end of an operand instead."""
         word = token.text
         if word == "not" or (word == "?" and (not token.lead or after.text == ".")):
             return True  # `x not in y`, `name?: str`, `f()?`

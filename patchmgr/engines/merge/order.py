@@ -62,7 +62,7 @@ def asks_of(chunk: Chunk, earlier: Nodes, later: Nodes, *, is_python: bool) -> s
 
 
 def _entries(items: Nodes) -> set[str]:
-    """Return what list items begin with: `numpy` of `"numpy>=2"`, `{"a"` of `{"a", 1}`."""
+    """Return the keys of list items, such as `numpy` of `"numpy>=2"` and `{"a"` of `{"a", 1}`."""
     listed = (p.said for p in items if p.kind == "code" or p.said.startswith("{"))
     return {found for said in listed for found in _ENTRY.findall(said)}
 
@@ -72,10 +72,7 @@ def _is_condition(node: Node) -> bool:
 
 
 def _opens_conditions(run: Nodes) -> bool:
-    """Return whether an insertion ends no preprocessor condition but its own.
-
-    Then what comes before it is under no other condition.
-    """
+    """Return whether an insertion ends only those preprocessor conditions that it begins."""
     words = [p.text.lstrip("# \t") for p in run if _is_condition(p)]
     depths = accumulate(word.startswith("if") - word.startswith("endif") for word in words)
     return all(depth >= word.startswith("el") for word, depth in zip(words, depths, strict=True))
@@ -115,7 +112,7 @@ def asks_beside(chunk: Chunk, at: int, merged: Nodes) -> str:
 
 
 def _is_certain(base: Nodes, *sides: Nodes) -> bool:
-    """Return whether one side only replaces items of a list, and the other only adds or removes."""
+    """Return whether one side only replaces list items, and the other only adds or removes some."""
     # `f(t)` becomes `f(tnew)` here and `f(t, false)` there (zeek 13a492091f).
     old, *new = ([p.said for p in side] for side in (base, *sides))
     return any(
@@ -165,7 +162,7 @@ def _is_named(item: Node, bracket: str) -> bool:
 
 
 def order_of(chunk: Chunk, ours: Nodes, theirs: Nodes) -> Callable[[Node], tuple[bool, str]] | None:
-    """Return the key by which both sides sort imports or list items, or None if either does not."""
+    """Return the key by which both sides sort imports or list items, or None if one is unsorted."""
     if chunk.kind != "list" and not all(p.kind == "import" for p in (*ours, *theirs)):
         return None
     before, after = ([p] if p and p.kind in ("code", "import") else [] for p in chunk.around)
@@ -200,7 +197,7 @@ def _share_names(one: Nodes, other: Nodes) -> bool:
 
 
 def _steps(run: Nodes) -> Iterator[str]:
-    """Yield the statements of a run, and those in its conditions and loops, without their heads."""
+    """Yield the simple statements of a run, including those inside its `if`s and loops."""
     for node in run:
         blocks = [p for p in node.parts if p.kind == "block"] if node.kind == "compound" else []
         for block in blocks:
@@ -247,9 +244,9 @@ def _uses(one: Nodes, other: Nodes) -> bool:
 
 def one_after_the_other(first: Nodes, second: Nodes) -> Nodes:
     """Join two insertions; blank lines at the end of either one are put between them."""
-    # A comment on the code after it (doctrine/orm 73c89240b2) comes last; what is indented more, at
-    # its start or than a line of the other one, belongs to the line above, such as an item of a
-    # list, and one with the next section (wagtail 56e4dacc5a).
+    # A comment on the code after both comes last (doctrine/orm 73c89240b2). An insertion that
+    # starts deeper than a line of the other one belongs to the line above both: an item of a list,
+    # if the other insertion has an item and the next section (wagtail 56e4dacc5a).
     is_remark = _is_remark(first) and second[-1:] and _has_blank_line(second[-1])
     one, other = map(_depths, (first, second))
     is_late = _rank(first) > _rank(second)
@@ -268,7 +265,7 @@ def one_after_the_other(first: Nodes, second: Nodes) -> Nodes:
 
 
 def _rank(run: Nodes) -> int:
-    """Return where an insertion belongs among others.
+    """Return a rank for an insertion; of two at one position, the lower rank comes first.
 
     A docstring is the first statement (openstack/swift 902ce40a37). Imports come before other code
     (585040c33e), and `if __name__ ==` and an annotation of what follows come last.
@@ -276,11 +273,11 @@ def _rank(run: Nodes) -> int:
     kinds = {p.kind for p in run} - {"blank"}
     if kinds in ({"docstring"}, {"import"}):
         return 0 if "docstring" in kinds else 1
-    return 2 + _has_main(run) + _is_annotation(run)
+    return 2 + any(p.text.startswith("if __name__ ==") for p in run) + _is_annotation(run)
 
 
 def _is_remark(run: Nodes) -> bool:
-    """Return whether an insertion ends with a comment, and no blank line."""
+    """Return whether an insertion ends with a comment, with no blank line before its last node."""
     parts = next((p.parts for p in run[::-1] if p.kind != "blank"), ())
     is_comment = bool(parts) and all(part.kind == "comment" for part in parts)
     return is_comment and not _has_blank_line(run[-1])
@@ -295,14 +292,6 @@ def _depths(run: Nodes) -> list[int]:
     """Return the indentation of inserted lines, or 0 for inserted nodes of another kind."""
     texts = (node.text for node in run if node.kind != "blank")
     return [len(text) - len(text.lstrip(" \t")) for text in texts] or [0]
-
-
-def _has_main(run: Nodes) -> bool:
-    return any(map(_is_main, run))
-
-
-def _is_main(node: Node) -> bool:
-    return node.text.startswith("if __name__ ==")
 
 
 def _is_annotation(run: Nodes) -> bool:

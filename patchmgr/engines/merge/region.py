@@ -98,7 +98,7 @@ def _in_base(pieces: Sequence[Piece], base: str) -> set[int]:
 
 
 def _at_an_edge(lines: Sequence[str], run: range, edges: Set[int]) -> range:
-    """Return a run of added lines, moved to an edge if that gives the same text."""
+    """Return a run of added lines, slid to one of `edges` if that does not change the text."""
     # Each side adds an entry between two blank lines, with a third blank line: which of the three
     # is new cannot be seen (pypa/pip 0fffb402e4).
     for step in (-1, 1):
@@ -288,7 +288,7 @@ def _opened(opened: list[int], sign: str, line: int, language: Language) -> list
 
 
 def _ends(text: str, lines: int, language: Language, room: int) -> set[int]:
-    """Return the numbers of further lines after which no statement or bracket is open."""
+    """Return the numbers of lines to add to the first `lines` so that no statement is left open."""
     found: set[int] = set()
     at, is_line, opened = 0, True, list[int]()
     for token in lex(text, language):

@@ -125,7 +125,7 @@ class Replay:
     def sequence(
         self, kind: str, base: Nodes, ours: Nodes, theirs: Nodes, *, bracket: str = ""
     ) -> list[Node]:
-        """Merge three versions of a node's children; `bracket` is the `key` of this node."""
+        """Merge three versions of a node's children; `bracket` is the node's key, if a list."""
         pairs = aligned(kind, tuple(base), tuple(ours)), aligned(kind, tuple(base), tuple(theirs))
         mine, other = dict(pairs[0]), dict(pairs[1])
         merged: list[Node] = []
@@ -435,7 +435,7 @@ def merged_imports(sides: tuple[Nodes, Nodes, Nodes], merge: _Merge) -> Nodes | 
 def _merged_import(
     base: Node | None, ours: Node, theirs: Node | None, merge: _Merge
 ) -> Node | None:
-    """Merge the imports from one module that ours imports from; return None if no name is left."""
+    """Merge the versions of an import that ours has, or return None if no name is left."""
     if theirs is None:
         return ours if base is None else _named(ours, base)
     nothing = _named(theirs, theirs, has_names=True) or ours

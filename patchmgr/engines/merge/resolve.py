@@ -253,7 +253,7 @@ def _plain(region: Region) -> Iterator[Made]:
 
 
 def _empty(lines: Sequence[str]) -> Sequence[str]:
-    """Return the empty lines that come first."""
+    """Return the empty lines at the start of `lines`."""
     return tuple(takewhile(lambda line: not line.strip(), lines))
 
 

@@ -470,7 +470,7 @@ def _is_declared(kinds: Sequence[str], words: Sequence[str]) -> bool:
 
 
 def has_layout_of(text: str, old: str, new: str, edited: str) -> bool:
-    """Return whether a Python text has the code of `edited`, laid out as `new` is and `old` is not.
+    """Return whether a Python text has the code of `edited` and the layout of `new`, not of `old`.
 
     `old` and `new` differ only in layout: in the white space in strings, and in an indentation that
     all lines have.
@@ -486,9 +486,10 @@ def has_layout_of(text: str, old: str, new: str, edited: str) -> bool:
 def code_of(
     text: str, strings: Mapping[str, str] | None = None
 ) -> tuple[int, list[tuple[int, list[str]]]]:
-    """Return the least indentation of a Python text, and its lines, with some strings replaced.
+    """Return the least indentation of a Python text, and its lines as (level, tokens).
 
-    A line has the number of smaller indentations, and its tokens, with double quotes.
+    The level of a line is the number of smaller indentations in the text. Single quotes become
+    double ones, and each string that is a key of `strings` becomes the value.
     """
     known = strings or {}
     lines = [

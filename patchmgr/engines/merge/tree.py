@@ -49,7 +49,7 @@ def tree(
 
 
 def _said_whole(part: Node) -> str:
-    """Return the content of a part, including the comments around it."""
+    """Return the words and punctuation of a part, and of the comments before and after it."""
     words = [part.said]
     if part.lead and not part.lead.isspace():
         words.insert(0, said_of(part.lead))

@@ -24,7 +24,7 @@ from patchmgr.engines.structure.sides import LARGEST, Texts
 
 _TYPES = (bytes, dict, list, set, str, tuple)
 _BUILTINS = frozenset(dir(builtins)).union(*map(dir, _TYPES))
-"""Names that Python defines. `get` of a dictionary cannot be removed (pypa/pip e28b388c73)."""
+"""Names that Python itself defines: no side can remove `dict.get` (pypa/pip e28b388c73)."""
 
 
 def suspect(texts: Texts, merged: str, path: str, names: bool = True) -> tuple[str, ...]:

@@ -1,4 +1,4 @@
-"""Find what a Python text does with names, what a merge repeats, and which code can never run."""
+"""Find the names that Python code binds and uses, repeated statements, and unreachable code."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ _NAMED = (
 
 
 class Facts:
-    """The names of a Python text, its statements, and its code that can never run."""
+    """The names that a Python text binds and uses, its statements, and its unreachable code."""
 
     def __init__(self, tree: ast.Module, nodes: Sequence[ast.AST], text: str) -> None:
         self._nodes = [node for node in nodes if isinstance(node, _NAMED)]
@@ -121,8 +121,8 @@ def _bound(node: ast.AST) -> Iterator[str]:
 
 
 def _dead(run: Sequence[ast.stmt]) -> Iterator[str]:
-    """Yield sentences about those statements of a block that can never run."""
-    # condition -> its names; None if they do not decide it
+    """Yield a sentence about each statement of a block that can never run."""
+    # The conditions under which an earlier `if` left the block, and their names (as `_names_in`).
     led_out: dict[str, frozenset[str] | None] = {}
     for before, statement in zip((None, *run), run, strict=False):
         if isinstance(before, _LEAVES):

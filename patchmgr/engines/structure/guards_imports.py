@@ -69,7 +69,7 @@ def _has(place: str, name: str, tree: Tree) -> bool:
 
 
 def _binds(content: bytes | None, name: str) -> bool:
-    """Return whether a module may bind the name. A link, or a file that does not parse, may."""
+    """Return whether a module may bind the name; a link or an unparsable file is assumed to."""
     if content is None:
         return True
     if _is_plainly_bound(content, name.encode("utf-8", "surrogateescape")):

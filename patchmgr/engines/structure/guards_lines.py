@@ -14,17 +14,17 @@ from patchmgr.engines.languages.words import NAMES
 if TYPE_CHECKING:
     from patchmgr.engines.structure.sides import Texts
 
-FEWEST_GONE = 2
-FEWEST_WORDS = 2
-SHORTEST = 12  # characters
-LONGEST_SHOWN = 80  # characters
+FEWEST_GONE = 2  # removed lines that show that a form was replaced
+FEWEST_WORDS = 2  # of a distinctive line
+SHORTEST = 12  # characters of a distinctive line
+LONGEST_SHOWN = 80  # characters of a line that are quoted
 _WORD = re.compile(r"\w+")
-_BLANKED = bytes(c if c in NAMES or c >= 128 else 32 for c in range(256))
+_BLANKED = bytes(c if c in NAMES or c >= 128 else 32 for c in range(256))  # for `_split`
 _CONDITION = re.compile(r"[ \t]*(?:el)?if\b[ \t]*(.+?)[ \t]*:(?:[ \t]|$)")
 
 
 class Growths(Struct, frozen=True):
-    """For each line, how many more copies upstream, fork and merge have than the base (not 0)."""
+    """How many more copies of each line upstream, fork and merge have than base (0 is left out)."""
 
     upstream: Mapping[str, int]
     fork: Mapping[str, int]
@@ -92,7 +92,7 @@ def _split(text: str) -> list[bytes]:
 
 
 def _words(growth: Mapping[str, int]) -> Counter[bytes]:
-    """Return how many more copies of each word there are; `growth` says this for each line."""
+    """Return how many more copies of each word there are, given the same number for each line."""
     found: Counter[bytes] = Counter()
     for line, count in growth.items():
         for word in _split(line):
@@ -116,7 +116,7 @@ def _is_word_suspect(base: str, counted: Growths) -> bool:
 
 
 def _is_condition_twice(counted: Growths) -> bool:
-    """Return whether both sides add the same condition, even if it has no new word."""
+    """Return whether both sides add an `if` or `elif` with the same condition."""
     ours, theirs = (
         {match[1] for line, n in side.items() if n > 0 and (match := _CONDITION.match(line))}
         for side in (counted.upstream, counted.fork)

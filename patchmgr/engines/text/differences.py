@@ -71,7 +71,7 @@ def runs_of(hunk: Hunk, position: int) -> Iterator[Run]:
 
 
 class Alignment(Struct, frozen=True):
-    """The numbers (from 0) of matching lines; -1 and the line counts mark the ends of the texts."""
+    """The numbers (from 0) of the matching lines of two texts, between -1 and the line counts."""
 
     old: Sequence[int]
     new: Sequence[int]
@@ -138,7 +138,8 @@ def matched_runs(
 ) -> Iterator[_Run]:
     """Yield (old start, new start, number of lines) for each run of equal lines in two texts.
 
-    `at` says where `old` and `new` start in the larger texts for which positions are returned.
+    If `old` and `new` are parts of larger texts, `at` is where they start there. The positions are
+    those in the larger texts.
     """
     head, tail = equal_ends(old, new)
     if head:

@@ -6,14 +6,14 @@ import re
 from collections.abc import Callable
 
 _SPACE = b" \t\r\f\v"
-_BARE = frozenset(
+_BARE = frozenset(  # lines, without white space, that occur in many places
     b"return return; break; continue continue; default: finally: private: public: protected: "
     b"#endif else: else{ }else{ template<> import pass; try: template passed returnNone "
     b"returnout returnTrue returnFalse returnresult importtorch result #pragmaonce".split()
 )
-_SHORTEST = 6
+_SHORTEST = 6  # bytes
 _RUN = 1000  # bytes of a run of lines that is searched for in another text
-_LETTERS = re.compile(rb"(?:[^A-Za-z\x80-\xff]*[A-Za-z\x80-\xff]){3}")
+_LETTERS = re.compile(rb"(?:[^A-Za-z\x80-\xff]*[A-Za-z\x80-\xff]){3}")  # at least three letters
 
 
 def normal_lines(content: bytes) -> list[bytes]:
@@ -54,7 +54,7 @@ def _inner(old: bytes, new: bytes) -> tuple[bytes, bytes]:
 
 
 def _equal(is_equal: Callable[[int, int], bool], most: int) -> int:
-    """Return the length of the equal part, at most `most`; `is_equal` compares a range."""
+    """Return the largest n, up to `most`, for which `is_equal(0, n)` holds (by bisection)."""
     least = 0
     while least < most:
         middle = (least + most + 1) // 2
@@ -66,12 +66,12 @@ def _equal(is_equal: Callable[[int, int], bool], most: int) -> int:
 
 
 def bare(line: bytes) -> bytes:
-    """Return a line without any white space."""
+    """Return a line without any white space, including its line end."""
     return line.translate(None, _SPACE + b"\n")
 
 
 def is_distinctive(line: bytes) -> bool:
-    """Return whether a line, given without white space, is distinctive (not `}` or `return`)."""
+    """Return whether a line, given without white space, is distinctive, unlike `}` or `return`."""
     if len(line) < _SHORTEST or line in _BARE:
         return False
     return _LETTERS.match(line, 0, 200) is not None

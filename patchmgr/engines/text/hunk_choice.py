@@ -58,7 +58,10 @@ Chooser = Callable[[Sequence[Offer]], Sequence[Offer]]
 
 
 def offers_of(path: str, old: bytes | None, new: bytes | None, *, whole: str = "") -> list[Offer]:
-    """Return a file's hunks: one if it is new, deleted or binary, or if `whole` has a reason."""
+    """Return a file's hunks, or one for the whole file if it is new, deleted or binary.
+
+    `whole` is another reason, if any, why only the whole file can be chosen.
+    """
     lines = tuple(split_lines(old or b"")), tuple(split_lines(new or b""))
     if old is None or new is None:
         whole = whole or ("new file" if old is None else "deleted file")
@@ -87,7 +90,7 @@ def mode_words(before: Entry | None, after: Entry | None) -> str:
 
 
 class Chosen(Struct, frozen=True):
-    """What a person chose in one file."""
+    """A file as it is with the hunks that a person chose, and with only the others."""
 
     is_whole: bool  # it could be chosen only as a whole
     taken: bytes  # with only the chosen hunks

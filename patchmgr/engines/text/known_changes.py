@@ -1,4 +1,4 @@
-"""Keep the changes between large texts, and test quickly whether a hunk is certain to apply."""
+"""Cache the changes between large texts, and test quickly whether a hunk is certain to apply."""
 
 from __future__ import annotations
 

@@ -21,7 +21,7 @@ def with_line_ending(content: bytes, ending: bytes) -> bytes:
 def conversion(base: bytes, ours: bytes, theirs: bytes) -> bytes | None:
     """Return the line ending to which ours was converted, or None if it was not converted.
 
-    No text may mix line endings, and theirs must have that of base.
+    It counts as converted only if no text mixes line endings and theirs has the same one as base.
     """
     if b"\r" not in base and b"\r" not in ours:  # the usual case
         return None

@@ -39,7 +39,7 @@ def anchors(old: dict[T, int], new: dict[T, int]) -> tuple[list[int], list[int]]
 def equal_runs(
     old: Sequence[T], new: Sequence[T], places: Sequence[int], new_places: Sequence[int]
 ) -> Iterator[tuple[int, int, int, int]]:
-    """Yield (start, end, new start, new end) for each run of equal lines from anchor to anchor.
+    """Yield (start, end, new start, new end) of each run of equal lines from one anchor to another.
 
     `places` and `new_places` are the indexes of the anchors.
     """

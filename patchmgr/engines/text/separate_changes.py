@@ -40,7 +40,8 @@ class Text:
 def changes_between(base: Text, side: Text) -> tuple[Area, ...] | None:
     """Return each change from base to a side as (start, end in base, start, end in the side).
 
-    A change covers all lines that any diff could show as changed. Returns None if that is unclear.
+    A change covers all lines that any diff could show as changed. Returns None if the texts do not
+    determine these lines.
     """
     if base.is_binary or side.is_binary:
         return None
@@ -55,7 +56,7 @@ def changes_between(base: Text, side: Text) -> tuple[Area, ...] | None:
 
 
 def _matched(base: Text, side: Text) -> tuple[list[int], list[int], list[Area]]:
-    """Return the anchors in both texts, and the runs of equal lines between them."""
+    """Return the anchors in both texts, and the runs of equal lines that anchors begin and end."""
     old, new = base.lines, side.lines
     shift, (head, tail) = len(new) - len(old), equal_ends(old, new)
     end = len(old) - tail
@@ -87,7 +88,7 @@ def _certain(
     new: Sequence[int],
     runs: Sequence[Area],
 ) -> list[Area]:
-    """Return, in order, the runs that any diff pairs; `old` and `new` are the texts' anchors."""
+    """Return, in order, those `runs` that any diff matches; `old` and `new` are the anchors."""
     # A merge depends on how git's histogram diff pairs lines. A line that occurs once in each text
     # pairs with itself or with nothing, and of several runs of equal lines, the diff takes the
     # longest. So a run is definite if the part from its first to its last unique line is longer
@@ -123,7 +124,7 @@ def _longer(runs: Sequence[Area], size: int) -> list[Area]:
 
 
 def _between(runs: Sequence[Area], area: Area) -> Iterator[Area]:
-    """Yield the areas before, between and after the runs of an area."""
+    """Yield the areas before, between and after the runs inside `area`."""
     at, new_at = area[0], area[2]
     for start, end, new_start, new_end in (*runs, (area[1], 0, area[3], 0)):
         yield at, start, new_at, new_start
@@ -151,7 +152,7 @@ def merge_apart(
     our_changes: Sequence[Area] | None,
     their_changes: Sequence[Area] | None,
 ) -> bytes | None:
-    """Return the merge of two sides, or None if their changes touch or are unclear (None)."""
+    """Return the merge of two sides, or None if their changes touch or are not known."""
     merged = merge_around(base, ours, theirs, our_changes, their_changes)
     return merged[0] if merged is not None and merged[1] is None else None
 
@@ -166,7 +167,7 @@ def merge_around(
     """Merge two sides except for the part in which their changes touch.
 
     Returns the merged text before that part, the part in base, ours and theirs (None: no changes
-    touch), and the merged text after it. Returns None if the changes are unclear.
+    touch), and the merged text after it. Returns None if a side's changes are not known.
     """
     if our_changes is None or their_changes is None:
         return None
