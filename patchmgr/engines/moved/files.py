@@ -13,7 +13,7 @@ from patchmgr.model.snapshot import FILE_MODES, Entry
 Versions = Mapping[str, tuple["Entry | None", Entry]]
 """The entries of changed files at base and target, keyed by path. A new file has none at base."""
 Find = Callable[[str], tuple[Versions, bool]]
-"""Returns the changed files of a language, and whether none was left out."""
+"""A function that returns the changed files of a language, and whether none was left out."""
 
 
 def versions_of(
@@ -111,6 +111,6 @@ class FilesOnSide:
 
 
 def is_of(wanted: str) -> Callable[[str], bool]:
-    """Return a test whether a path is in a language; C, C++, CUDA and HIP count as one."""
+    """Return a test for paths of a language; C, C++, CUDA and HIP count as one language."""
     family = CXX_LANGUAGES if wanted in CXX_LANGUAGES else {wanted} - {OTHER}
     return lambda path: language(path) in family

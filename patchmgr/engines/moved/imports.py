@@ -92,7 +92,10 @@ def words_of(text: bytes) -> frozenset[bytes]:
 def missing_attribute(
     home: Outline, added: Sequence[bytes], brought: frozenset[str] = frozenset()
 ) -> str | None:
-    """Return an attribute of `self` that the `added` lines use but `home` lacks, or None."""
+    """Return an attribute of `self` that the `added` lines use but `home` lacks, or None.
+
+    `brought` are the new symbols that the patch adds to `home`.
+    """
     if home.language != "Python":
         return None
     found = [m for line in added for m in _ATTRIBUTE.finditer(code_of(line, "Python"))]

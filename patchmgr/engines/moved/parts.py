@@ -1,7 +1,7 @@
 """Make the change to a file for hunks whose lines upstream moved.
 
-The base is a file with the old text of each symbol at the place where upstream has it now. An
-ordinary text merge then applies the hunks, as if upstream had not moved anything.
+The base of the change is upstream's file with the old text of each moved symbol in place of the new
+one. An ordinary text merge then applies the hunks, as if upstream had not moved anything.
 """
 
 from __future__ import annotations
@@ -22,25 +22,25 @@ from patchmgr.engines.text.line_endings import LF, line_ending
 
 
 class FilePart(PatchedFile, frozen=True):
-    """A change to one file, made of those hunks of a patch that go to this file."""
+    """The change to one file that is made of the hunks of a patch that belong there."""
 
-    numbers: tuple[int, ...]  # of the patch's hunks that these are from
+    numbers: tuple[int, ...]  # for each hunk, the number of the patch's hunk that it comes from
 
 
-class Guest(Struct, frozen=True):
-    """New symbols that a patch adds beside a symbol (`neighbor`), and that move along with it."""
+class AddedSymbols(Struct, frozen=True):
+    """New symbols that a patch adds next to a moved symbol (`neighbor`), and that go with it."""
 
     change: HunkRun
     neighbor: Unit
     is_before: bool
 
 
-class Removal(Struct, frozen=True):
+class MovedSymbols(Struct, frozen=True):
     """The symbols that upstream moved to one other file, and the patch's changes to them."""
 
     moves: tuple[tuple[Unit, Home], ...]  # each symbol with its new place
     changes: tuple[tuple[HunkRun, Unit], ...]  # each with the symbol that it edits
-    guests: tuple[Guest, ...] = ()  # new symbols beside a moved one
+    additions: tuple[AddedSymbols, ...] = ()  # new symbols beside a moved one
 
     @property
     def file(self) -> Outline:
@@ -49,11 +49,11 @@ class Removal(Struct, frozen=True):
 
     def every(self) -> list[HunkRun]:
         """Return all changes of the patch that go to the other file."""
-        return [change for change, _ in self.changes] + [guest.change for guest in self.guests]
+        return [change for change, _ in self.changes] + [one.change for one in self.additions]
 
     def brought(self) -> frozenset[str]:
         """Return the unqualified names of the new symbols that go to the other file."""
-        units = [unit for guest in self.guests for unit in guest.change.brings]
+        units = [unit for one in self.additions for unit in one.change.brings]
         return frozenset(unit.leaf for unit in units if unit.leaf is not None)
 
     def added(self) -> list[bytes]:
@@ -61,25 +61,25 @@ class Removal(Struct, frozen=True):
         return [line for change in self.every() for line in change.run.added]
 
 
-def part_elsewhere(base: Outline, theirs: Outline, removal: Removal) -> FilePart:
+def part_elsewhere(base: Outline, theirs: Outline, moved: MovedSymbols) -> FilePart:
     """Return the change to another file that applies the patch's edits to the symbols moved there.
 
     The new positions must not overlap. Raises Unsure if an import is needed that cannot be added.
     """
-    file = removal.file
+    file = moved.file
     lines: list[bytes] = []
     starts: dict[Unit, int] = {}
     shifts: list[tuple[int, int]] = []
     done = 0
-    for unit, home in sorted(removal.moves, key=lambda move: move[1].unit.start):
+    for unit, home in sorted(moved.moves, key=lambda move: move[1].unit.start):
         lines += file.lines[done : home.unit.start]
         starts[unit] = len(lines)
         lines += _moved_lines(base, unit, home, base.text_of(unit))
         done = home.unit.end
         shifts.append((done, len(lines) - done))
     lines += file.lines[done:]
-    runs = [*_import_runs(base, theirs, removal, shifts)]
-    runs += _runs(base, removal, starts)
+    runs = [*_import_runs(base, theirs, moved, shifts)]
+    runs += _runs(base, moved, starts)
     return _part(file.path, lines, sorted(runs, key=lambda run: run[1].start))
 
 
@@ -100,27 +100,29 @@ def _ended(line: bytes, end: bytes) -> bytes:
     return line if line.endswith(LF) else line + end
 
 
-def _runs(base: Outline, removal: Removal, starts: Mapping[Unit, int]) -> Iterator[tuple[int, Run]]:
-    homes = dict(removal.moves)
-    for change, unit in removal.changes:
+def _runs(
+    base: Outline, moved: MovedSymbols, starts: Mapping[Unit, int]
+) -> Iterator[tuple[int, Run]]:
+    homes = dict(moved.moves)
+    for change, unit in moved.changes:
         start = starts[unit] + change.start - unit.start
         removed, added = (
             _moved_lines(base, unit, homes[unit], side)
             for side in (change.run.removed, change.run.added)
         )
         yield change.number, Run(start, removed, added)
-    for guest in removal.guests:
-        unit = guest.neighbor
+    for addition in moved.additions:
+        unit = addition.neighbor
         home = homes[unit]
-        block = _moved_lines(base, unit, home, _without_edges(guest.change.run.added))
+        block = _moved_lines(base, unit, home, _without_edges(addition.change.run.added))
         space = (_ending(home.outline),) * max(
             1, _blanks_before(home.outline.lines, home.unit.start)
         )
-        if guest.is_before:
-            yield guest.change.number, Run(starts[unit], (), (*block, *space))
+        if addition.is_before:
+            yield addition.change.number, Run(starts[unit], (), (*block, *space))
         else:
             end = starts[unit] + unit.end - unit.start
-            yield guest.change.number, Run(end, (), (*space, *block))
+            yield addition.change.number, Run(end, (), (*space, *block))
 
 
 def _without_edges(lines: Sequence[bytes]) -> list[bytes]:
@@ -136,13 +138,13 @@ def _blanks_before(lines: Sequence[bytes], at: int) -> int:
 
 
 def _import_runs(
-    base: Outline, theirs: Outline, removal: Removal, shifts: Sequence[tuple[int, int]]
+    base: Outline, theirs: Outline, moved: MovedSymbols, shifts: Sequence[tuple[int, int]]
 ) -> Iterator[tuple[int, Run]]:
-    regions = [home.outline.text_of(home.unit) for _, home in removal.moves]
+    regions = [home.outline.text_of(home.unit) for _, home in moved.moves]
     around = b"".join(line for region in regions for line in region)
-    number = removal.every()[0].number
+    number = moved.every()[0].number
     needs = needed_imports(
-        base, theirs, removal.file, added=removal.added(), around=around, brought=removal.brought()
+        base, theirs, moved.file, added=moved.added(), around=around, brought=moved.brought()
     )
     for run in needs:
         shift = next((by for end, by in reversed(shifts) if end <= run.start), 0)
@@ -192,11 +194,11 @@ def _reordered(
     text, space = _with_space(base, unit)
     rest = [n for n in order if n not in text and n not in space]
     anchors = [
-        (other, found[0])
+        (other, old)
         for other in own.units
         if other.outer == there.outer
-        and (found := _counterparts(base, own, other))
-        and found[0] not in moving
+        and (old := _counterpart(base, own, other)) is not None
+        and old not in moving
     ]
     following = next((old for new, old in anchors if new.start >= there.end), None)
     before = [old for new, old in anchors if new.end <= there.start]
@@ -220,10 +222,10 @@ def _with_space(base: Outline, unit: Unit) -> tuple[range, range]:
     return text, range(unit.start - _blanks_before(base.lines, unit.start), unit.start)
 
 
-def _counterparts(base: Outline, own: Outline, unit: Unit) -> list[Unit]:
-    """Return the only unit of `base` with the name (or, without one, the text) of `unit`, if any.
+def _counterpart(base: Outline, own: Outline, unit: Unit) -> Unit | None:
+    """Return the unit of `base` with the name (or else the text) of `unit`, which is one of `own`.
 
-    The list is empty unless both `base` and `own` have exactly one such unit.
+    Returns None unless both `base` and `own` have exactly one such unit.
     """
 
     def same(outline: Outline) -> list[Unit]:
@@ -233,7 +235,7 @@ def _counterparts(base: Outline, own: Outline, unit: Unit) -> list[Unit]:
         return [o for o in outline.units if o.name is None and outline.text_of(o) == text]
 
     found = same(base)
-    return found if len(found) == 1 and len(same(own)) == 1 else []
+    return found[0] if len(found) == 1 and len(same(own)) == 1 else None
 
 
 def _part(path: str, lines: Sequence[bytes], runs: Sequence[tuple[int, Run]]) -> FilePart:

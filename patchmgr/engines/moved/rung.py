@@ -22,9 +22,15 @@ from patchmgr.engines.moved.imports import (
     missing_attribute,
     words_of,
 )
-from patchmgr.engines.moved.parts import FilePart, Guest, Removal, part_elsewhere, part_within
+from patchmgr.engines.moved.parts import (
+    AddedSymbols,
+    FilePart,
+    MovedSymbols,
+    part_elsewhere,
+    part_within,
+)
 from patchmgr.engines.moved.runs import HunkRun, changes_of
-from patchmgr.engines.moved.search import Elsewhere, Home, Lost, Search
+from patchmgr.engines.moved.search import Elsewhere, Home, Search, Unclear
 from patchmgr.engines.moved.units import Outline, Unit, indent_of, joined, leaf_of
 from patchmgr.engines.rebase.ladder import CARRIED_MOVED, CONFLICT, Answer, Collided, Merged, Sides
 from patchmgr.engines.series.placement import PatchedFile
@@ -171,11 +177,11 @@ class HunkPlace(Struct, frozen=True):
 
 
 class Relocation(Struct, frozen=True):
-    """Where upstream moved the lines of a file's hunks, and the merges to do."""
+    """Where upstream moved the lines of a file's hunks, and the changes that apply them there."""
 
     parts: tuple[FilePart, ...]  # for each file that gets hunks (empty: none moved)
     places: Mapping[int, HunkPlace] = field(default_factory=dict)  # by the number of a moved hunk
-    uncertain: Mapping[int, Lost] = field(default_factory=dict)  # why a hunk has no new place
+    uncertain: Mapping[int, Unclear] = field(default_factory=dict)  # why a hunk has no new place
 
 
 def relocate(
@@ -200,7 +206,7 @@ def relocate(
 
 
 class _Work:
-    """Where each change of a file (consecutive changed lines) belongs, and the merges to do."""
+    """Finds where each change of a file (a run of changed lines) belongs, and makes the parts."""
 
     def __init__(
         self,
@@ -214,11 +220,11 @@ class _Work:
         self._changes, self._search = changes, search
         self._moves: dict[Unit, Home] = {}  # new place by moved symbol
         self._units: dict[HunkRun, Unit] = {}  # the moved symbol that a change edits
-        self._guests: dict[HunkRun, Guest] = {}  # the new symbols beside a moved one
+        self._additions: dict[HunkRun, AddedSymbols] = {}  # the new symbols beside a moved one
         self._imports: list[HunkRun] = []
         self._parts: list[FilePart] = []
         self._places: dict[int, HunkPlace] = {}
-        self._uncertain: dict[int, Lost] = {}
+        self._uncertain: dict[int, Unclear] = {}
 
     def find(self, collided: Collection[int]) -> None:
         """Find where upstream moved the symbols that the hunks in conflict (`collided`) edit."""
@@ -255,15 +261,15 @@ class _Work:
             self._lose_if_gone(change)
             return
         found = self._home(change.unit)
-        if isinstance(found, Lost):
+        if isinstance(found, Unclear):
             self._lose(change, found)
         elif found is not None:
             unit, home = found
             self._moves[unit] = home
 
-    def _home(self, unit: Unit) -> tuple[Unit, Home] | Lost | None:
+    def _home(self, unit: Unit) -> tuple[Unit, Home] | Unclear | None:
         """Return the new position of a unit, or else of the innermost moved symbol around it."""
-        first: Lost | None = None
+        first: Unclear | None = None
         around: Unit | None = unit
         while around is not None:
             found = self._search.home(around)
@@ -295,16 +301,16 @@ class _Work:
         elif len(found) < len(homes) or len(paths) > 1:
             likely = found[-1] if len(paths) == 1 else None
             reason = "upstream moved the lines next to this hunk to several places"
-            self._lose(change, Lost(reason, likely))
+            self._lose(change, Unclear(reason, likely))
         else:
             neighbor = (behind or before)[0]
             self._moves.setdefault(neighbor, found[-1] if behind else found[0])
-            self._guests[change] = Guest(change, neighbor, is_before=bool(behind))
+            self._additions[change] = AddedSymbols(change, neighbor, is_before=bool(behind))
 
     def _lose_if_gone(self, change: HunkRun) -> None:
         """Record the position of a change as uncertain if upstream deleted the file."""
         if self._own is None:
-            self._lose(change, Lost("upstream deleted the file"))
+            self._lose(change, Unclear("upstream deleted the file"))
 
     def _beside(self, change: HunkRun) -> tuple[list[Unit], list[Unit]]:
         """Return the unit directly before the new units and the one directly after, if any."""
@@ -327,16 +333,17 @@ class _Work:
 
     def _home_of(self, change: HunkRun) -> Home | None:
         """Return the new position of a change, or None if it stays or its position is uncertain."""
-        guest = self._guests.get(change)
-        unit = self._units.get(change) if guest is None else guest.neighbor
+        addition = self._additions.get(change)
+        unit = self._units.get(change) if addition is None else addition.neighbor
         return None if unit is None else self._moves[unit]
 
-    def _lose(self, change: HunkRun, lost: Lost) -> None:
+    def _lose(self, change: HunkRun, lost: Unclear) -> None:
         self._uncertain.setdefault(change.number, lost)
 
     def result(self) -> Relocation | None:
-        for removal in self._removals():
-            self._add_part(removal)
+        """Return the places and changes that were found, or None if there is nothing to move."""
+        for moved in self._moved_symbols():
+            self._add_part(moved)
         self._settle_imports()
         moves = {unit: self._moves[unit] for unit in self._units.values()}
         displaced = [(unit, home.unit) for unit, home in moves.items() if self._is_own(home.path)]
@@ -378,9 +385,9 @@ class _Work:
             self._places.setdefault(change.number, HunkPlace(parts[0].path, None))
         return bool(parts)
 
-    def _removals(self) -> Iterator[Removal]:
+    def _moved_symbols(self) -> Iterator[MovedSymbols]:
         """Yield, for each other file, the symbols that moved to it and the changes that follow."""
-        used = {*self._units.values(), *(guest.neighbor for guest in self._guests.values())}
+        used = {*self._units.values(), *(one.neighbor for one in self._additions.values())}
         moves: dict[str, list[tuple[Unit, Home]]] = {}
         for unit, home in self._moves.items():
             is_inner = any(u != unit and u.has(unit.start, unit.end) for u in self._moves)
@@ -389,44 +396,44 @@ class _Work:
         for pairs in moves.values():
             here = {unit for unit, _ in pairs}
             changes = tuple((c, u) for c, u in self._units.items() if u in here)
-            guests = tuple(g for g in self._guests.values() if g.neighbor in here)
-            yield Removal(tuple(pairs), changes, guests)
+            additions = tuple(g for g in self._additions.values() if g.neighbor in here)
+            yield MovedSymbols(tuple(pairs), changes, additions)
 
-    def _add_part(self, removal: Removal) -> None:
-        reason = self._obstacle(removal)
+    def _add_part(self, moved: MovedSymbols) -> None:
+        reason = self._obstacle(moved)
         if reason is None:
             try:
-                self._parts.append(part_elsewhere(self._base, self._theirs, removal))
+                self._parts.append(part_elsewhere(self._base, self._theirs, moved))
             except Unsure as fault:
                 reason = str(fault)
-        for change in removal.every():
+        for change in moved.every():
             home = self._home_of(change)
             assert home is not None
             if reason is None:
                 self._settle(change, home)
             else:
-                self._lose(change, Lost(reason, home))
+                self._lose(change, Unclear(reason, home))
 
-    def _obstacle(self, removal: Removal) -> str | None:
+    def _obstacle(self, moved: MovedSymbols) -> str | None:
         """Return the reason why the changes cannot be applied in the new file, or None."""
-        regions = sorted((home.unit.start, home.unit.end) for _, home in removal.moves)
+        regions = sorted((home.unit.start, home.unit.end) for _, home in moved.moves)
         if any(one[1] > other[0] for one, other in pairwise(regions)):
             return "upstream merged several symbols into one"
-        for unit, home in removal.moves:
+        for unit, home in moved.moves:
             old, new = self._base.text_of(unit), home.outline.text_of(home.unit)
             if (b"\r\n" in b"".join(old)) != (b"\r\n" in b"".join(new)):
                 return "upstream moved these lines to a file with different line endings"
-            if indent_of(old) != indent_of(new) and _has_long_string(removal.added()):
+            if indent_of(old) != indent_of(new) and _has_long_string(moved.added()):
                 return (
                     "upstream changed the indentation of these lines, and the patch adds a string "
                     "that spans several lines"
                 )
-        return self._missing(removal)
+        return self._missing(moved)
 
-    def _missing(self, removal: Removal) -> str | None:
+    def _missing(self, moved: MovedSymbols) -> str | None:
         """Return a reason that names what the changes use but their new file lacks, or None."""
-        added, brought = removal.added(), removal.brought()
-        for unit, home in removal.moves:
+        added, brought = moved.added(), moved.brought()
+        for unit, home in moved.moves:
             is_same = unit.outer == home.unit.outer
             name = None if is_same else missing_attribute(home.outline, added, brought)
             if name is not None:
@@ -447,7 +454,7 @@ class _Work:
         self._places.setdefault(change.number, place)
 
     def _settle_imports(self) -> None:
-        """Move the imports of a deleted file to the file that has the lines that use them."""
+        """Move imports that the patch adds to a deleted file along with the lines that use them."""
         for change in self._imports if self._own is None else ():
             wanted = [line.strip() for line in change.run.added if line.strip()]
             taken = [
@@ -461,7 +468,7 @@ class _Work:
             else:
                 deleted = "upstream deleted the file"
                 unused = "no moved line uses what this hunk imports"
-                self._lose(change, Lost(unused if self._parts else deleted))
+                self._lose(change, Unclear(unused if self._parts else deleted))
 
 
 def _has_long_string(lines: Sequence[bytes]) -> bool:

@@ -72,7 +72,7 @@ def _reach(base: Outline, unit: Unit) -> int:
 
 
 def _edited(base: Outline, theirs: Outline, run: Run, shift: int) -> Unit | None:
-    """Return the smallest unit around the removed lines, the symbol's own first, or None."""
+    """Return the smallest unit around the removed lines, if possible the one of the added lines."""
     around = _around_added(theirs, run, shift)
     units = [unit for unit in base.units if unit.has(run.start, run.end)]
     same = [unit for unit in units if around is not None and unit.name == around.name]

@@ -23,7 +23,7 @@ LARGEST_CONTENT = 2_000_000  # bytes; a larger file is generated, or is not sour
 
 
 class Elsewhere(Protocol):
-    """The files that upstream added or changed, each as it was in the base and is in the target."""
+    """The files that upstream added or changed, each with its text before and after the rebase."""
 
     def paths(self, language: str) -> Sequence[str]:
         """Return the paths of the changed files of a language, in a fixed order."""
@@ -36,7 +36,7 @@ class Elsewhere(Protocol):
 
 
 class Home(Struct, frozen=True):
-    """A unit in an upstream file that may be what a moved unit has become."""
+    """A unit of an upstream file that a moved unit may have become."""
 
     outline: Outline
     unit: Unit
@@ -48,7 +48,7 @@ class Home(Struct, frozen=True):
         return self.outline.path
 
 
-class Lost(Struct, frozen=True):
+class Unclear(Struct, frozen=True):
     """Why it is not certain where a symbol moved, and the likely new position, if there is one."""
 
     reason: str
@@ -63,16 +63,16 @@ class Search:
 
     def __init__(self, base: Outline, own: Outline | None, elsewhere: Elsewhere) -> None:
         self._base, self._own, self._elsewhere = base, own, elsewhere
-        self._known: dict[Unit, Home | Lost | None] = {}
+        self._known: dict[Unit, Home | Unclear | None] = {}
         self._outlines: dict[str, Outline] = {}
 
-    def home(self, unit: Unit) -> Home | Lost | None:
+    def home(self, unit: Unit) -> Home | Unclear | None:
         """Return where a symbol moved, or why that is not certain, or None if it did not move."""
         if unit not in self._known:
             self._known[unit] = self._find(unit)
         return self._known[unit]
 
-    def _find(self, unit: Unit) -> Home | Lost | None:
+    def _find(self, unit: Unit) -> Home | Unclear | None:
         own = list(self._in_own(unit))
         staying = max(own, key=lambda home: home.likeness, default=None)
         if staying is not None and staying.likeness >= SAME_NAME:
@@ -88,7 +88,7 @@ class Search:
         is_there = any(home.unit.name == unit.name for home in own) or self._is_partly_there(unit)
         return None if is_there else self._gone(unit)
 
-    def _gone(self, unit: Unit) -> Lost:
+    def _gone(self, unit: Unit) -> Unclear:
         """Return why a unit is not found, and name the files that have a unit of the same name."""
         called = _called(unit)
         own = self._own
@@ -96,7 +96,7 @@ class Search:
         if own is not None:
             reason = f"upstream's {own.path} no longer has {called}"
         if unit.leaf is None:
-            return Lost(reason)  # a paragraph was searched for byte for byte
+            return Unclear(reason)  # a paragraph was searched for byte for byte
         leaf = unit.leaf.encode("utf-8", "surrogateescape")
         word = re.compile(rb"\b%s\b" % re.escape(leaf))
         homes: list[Home] = []
@@ -114,12 +114,12 @@ class Search:
             if len(homes) > MOST_NAMED:
                 break
         if not homes:
-            return Lost(reason)
+            return Unclear(reason)
         paths = ", ".join(home.path for home in homes[:MOST_NAMED])
         more = ", and others" if len(homes) > MOST_NAMED else ""
         verb = "has" if len(homes) == 1 else "have"
         likely = homes[0] if len(homes) == 1 else None
-        return Lost(f"{reason}; {paths}{more} {verb} one of that name", likely)
+        return Unclear(f"{reason}; {paths}{more} {verb} one of that name", likely)
 
     def _is_partly_there(self, unit: Unit) -> bool:
         """Return whether some distinctive lines of a paragraph are still in the same file."""
@@ -208,8 +208,8 @@ def likeness(wanted: Counter[bytes], found: Counter[bytes]) -> float:
     return sum((wanted & found).values()) / total if total else float(not found)
 
 
-def _best(unit: Unit, homes: Sequence[Home]) -> Home | Lost | None:
-    """Return the most similar home, Lost if several are about equal, None if none is similar."""
+def _best(unit: Unit, homes: Sequence[Home]) -> Home | Unclear | None:
+    """Return the most similar home, Unclear if several are about equal, None if none is similar."""
     by_name = [home for home in homes if home.unit.leaf == unit.leaf]
     by_name = [home for home in by_name if home.likeness >= SAME_NAME]
     others = [home for home in homes if not any(_is_around(home, named) for named in by_name)]
@@ -220,7 +220,7 @@ def _best(unit: Unit, homes: Sequence[Home]) -> Home | Lost | None:
     rivals = [home for home in ranked[1:] if home.likeness > best.likeness - MARGIN]
     if rivals:
         paths = ", ".join(dict.fromkeys(home.path for home in (best, *rivals)))
-        return Lost(f"upstream has {_called(unit)} in several places: {paths}", best)
+        return Unclear(f"upstream has {_called(unit)} in several places: {paths}", best)
     return best
 
 

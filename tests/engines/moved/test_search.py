@@ -4,7 +4,7 @@ from collections import Counter
 
 import pytest
 
-from patchmgr.engines.moved.search import LARGEST_CONTENT, Home, Lost, Search, likeness
+from patchmgr.engines.moved.search import LARGEST_CONTENT, Home, Search, Unclear, likeness
 from patchmgr.engines.moved.units import Outline
 from tests.engines.moved.relocations import MemoryElsewhere, Texts
 from tests.tables import table
@@ -114,7 +114,7 @@ def test_a_rewritten_symbol_is_proposed_if_its_name_is_alone(paths: list[str], s
     outline = Outline("a.py", base)
     elsewhere = MemoryElsewhere({}, dict.fromkeys(paths, changed))
     found = Search(outline, None, elsewhere).home(outline.named("K.f")[0])
-    assert isinstance(found, Lost)
+    assert isinstance(found, Unclear)
     assert found.reason == f"upstream deleted the file with K.f; {said}"
     assert (found.likely and found.likely.path) == (B if paths == [B] else None)
 
@@ -138,4 +138,4 @@ def test_a_short_paragraph_is_found_in_its_place_only() -> None:
     elsewhere = MemoryElsewhere({}, {"b.txt": content})
     assert Search(outline, outline, elsewhere).home(unit) is None
     found = Search(outline, None, elsewhere).home(unit)
-    assert found == Lost("upstream deleted the file with these lines")
+    assert found == Unclear("upstream deleted the file with these lines")
