@@ -46,24 +46,24 @@ class Version(Struct, frozen=True):
     entry: Entry | None  # None: no file
 
 
-Claim = Callable[[Version], bool]
+VersionTest = Callable[[Version], bool]
 """A function that says whether one version of a file passes a test."""
-Claims = Callable[[Sequence[Version]], Iterable[bool]]
+VersionTests = Callable[[Sequence[Version]], Iterable[bool]]
 """A function that tests several versions, newest first. The caller may stop after any answer."""
 
 
-def each(claim: Claim) -> Claims:
+def each(test: VersionTest) -> VersionTests:
     """Turn a test of one version of a file into a test of several, with an answer for each."""
-    return lambda versions: (claim(version) for version in versions)
+    return lambda versions: (test(version) for version in versions)
 
 
-def turning_point(versions: Sequence[Version], claims: Claims) -> Step | None:
+def turning_point(versions: Sequence[Version], tests: VersionTests) -> Step | None:
     """Return the commit that made a file pass a test, or None; not every version is tested."""
     fails, holds = -1, len(versions)
     while holds - fails > 1:
         probes = _probes(fails, holds, is_first=holds == len(versions))
         groups = (probes[n : n + AT_ONCE] for n in range(0, len(probes), AT_ONCE))
-        answers = (zip(some, claims([versions[at] for at in some]), strict=True) for some in groups)
+        answers = (zip(some, tests([versions[at] for at in some]), strict=True) for some in groups)
         for at, is_so in chain.from_iterable(answers):
             if not is_so:
                 fails = at
@@ -204,7 +204,7 @@ class FileHistory(Struct, frozen=True, dict=True):
         return dict(zip(texts, judge_alone(self.content, asked, self.upstream.text), strict=True))
 
 
-_PARTS = re.compile(rb"[A-Z]?[a-z]{2,}|[A-Z]{2,}|[0-9]+")
+_PARTS = re.compile(rb"[A-Z]?[a-z]{2,}|[A-Z]{2,}|[0-9]+")  # the words of a name, and numbers
 # The number of versions of a file that a hunk is compared with: the first to which it does not
 # apply, and some later ones. A comparison takes 30 ms for a file of 2,000 lines.
 MOST_VERSIONS = 3
@@ -332,7 +332,7 @@ def _likely_commit(file: FileHistory, step: Step, found: Resemblance) -> Likely:
     return Likely(step.commit, step.subject, pull, found.confidence, (path,))
 
 
-def _is_alike(file: FileHistory, one: Proposal) -> Claim:
+def _is_alike(file: FileHistory, one: Proposal) -> VersionTest:
     """Return a function that says whether a version of a file has a hunk in a different form."""
 
     def is_alike(version: Version) -> bool:
@@ -371,11 +371,11 @@ def _explaining_steps(file: FileHistory, patch: Judged) -> dict[int, Step]:
         if absorption is not None and answer == (Verdict.ABSORBED, absorption.how):
             found[number] = absorption.step
         elif answer[0] is not Verdict.UNCHANGED:
-            found[number] = turning_point(file.versions, _claims(file, number))
+            found[number] = turning_point(file.versions, _tests(file, number))
     return {number: step for number, step in found.items() if step is not None}
 
 
-def _claims(file: FileHistory, number: int) -> Claims:
+def _tests(file: FileHistory, number: int) -> VersionTests:
     """Return a test that upstream's versions pass after the commit that explains a hunk."""
     (verdict, how), step = file.result.answers[number], file.result.step
     is_absorbed, start = verdict is Verdict.ABSORBED, file.versions[0]
@@ -413,7 +413,7 @@ def _is_disturbed(file: FileHistory, number: int, versions: Sequence[Version]) -
     return (is_gone or next(broken) for is_gone in moved)
 
 
-def _has_effect(result: FileResult, number: int) -> Claim:
+def _has_effect(result: FileResult, number: int) -> VersionTest:
     """Return a test for the effect of a new file, a copy, or a change of mode, path or binary."""
     change, base, theirs = result.step.change, result.step.base, result.step.theirs
     assert theirs is not None
@@ -482,9 +482,9 @@ def _parts(marked: bytes) -> Iterator[bytes]:
 
 
 def _nearer(file: FileHistory, number: int, since: Step) -> tuple[Step, Resemblance] | None:
-    """Return the commit and lines of the first version that seems to have a hunk, or None.
+    """Return the first commit after which upstream seems to have a hunk, and what it has, or None.
 
-    The versions begin with that of `since`, the commit that broke the hunk.
+    The search begins with `since`, the commit that broke the hunk.
     """
     # Upstream may have landed the hunk in another form and rewritten it since.
     steps = [version.step for version in file.versions]
