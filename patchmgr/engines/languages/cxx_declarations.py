@@ -134,7 +134,7 @@ def read_cxx(content: bytes) -> CxxFile:
 
 
 def read_declarations(content: bytes) -> tuple[Declaration, ...]:
-    """Return a file's declarations outside function bodies, or raise UnclearSource."""
+    """Return a C++ file's declarations outside function bodies, or raise UnclearSource."""
     text, scan = _text_of(content), _Declarations()
     return scan.read(text, tokens(text, scan.is_passed_over))
 
@@ -263,7 +263,7 @@ class _Declarations(Scan):
         self, names: Iterable[str], kind: str, line: int, parameters: Sequence[Item] | None = None,
         *, around: Sequence[str] = (), **others: Any,
     ) -> None:  # fmt: skip
-        """Add a declaration of each name. `around` are the owners that the name itself states."""
+        """Add a declaration of each name. `around` are its own qualifiers, as `A` in `A::f`."""
         owners = (*self.scope.owners, *around)
         is_member = self.scope.kind is ScopeKind.TYPE or bool(around)
         read = None if parameters is None else _parameters(parameters)
@@ -289,7 +289,7 @@ def _parameters(items: Iterable[Item]) -> tuple[tuple[Parameter, ...], bool] | N
 
 
 def _parts(items: Iterable[Item]) -> Iterator[list[str]]:
-    """Split the tokens at commas outside brackets; angle brackets count if they match."""
+    """Yield the tokens between commas outside brackets; angle brackets count if they match."""
     part: list[str] = []
     depth = 0
     for item in items:

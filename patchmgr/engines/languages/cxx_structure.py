@@ -342,7 +342,7 @@ class _Symbols(Scan):
         self._symbols += [self.scope.name] * (line + 1 - len(self._symbols))
 
     def open(self, scope: Scope, statement: Head) -> None:
-        """Assign the lines of a definition's head to its symbol, except lines that two share."""
+        """Assign the lines of a definition's head to its symbol, unless another symbol has them."""
         outer = self.scope
         opened = outer.line if self._scopes else -1
         for line in (

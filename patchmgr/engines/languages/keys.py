@@ -1,7 +1,7 @@
 """Find keys, cases, functions and sections that a block of a file may have only once.
 
-Blocks are found by indentation. Python and C++ have readers of their own, except that the cases of
-a `switch` in C++ are read here.
+Blocks are found by indentation. Python and C++ are read elsewhere, except for the cases of a
+`switch` in C++.
 """
 
 from __future__ import annotations
@@ -135,7 +135,10 @@ def _keys(lines: Iterable[Line], pattern: re.Pattern[bytes]) -> Iterator[Given]:
 
 
 def added_by_both(sides: Sequence[Sequence[Given]]) -> Iterator[list[Given]]:
-    """Yield the two lines of each key that each side adds once to the same block."""
+    """Yield the two lines of each key that both sides add to a block, and that the merge has twice.
+
+    `sides` are the keys of base, ours, theirs and the merge.
+    """
     base, ours, theirs = (Counter(x for one in side for x in _places(*one)) for side in sides[:3])
     found = defaultdict[tuple[int, bytes], list[Given]](list)
     for line, name in sides[3]:
@@ -145,5 +148,5 @@ def added_by_both(sides: Sequence[Sequence[Given]]) -> Iterator[list[Given]]:
 
 
 def _places(line: Line, name: bytes) -> tuple[tuple[object, bytes], ...]:
-    """Return a key with the lines around it, and with their number: one side may change them."""
+    """Return a key with the lines around it, and with their number, in case a side changes them."""
     return (line.around, name), (len(line.around), name)

@@ -60,9 +60,9 @@ def landed(patch: Patch, commits: Commits, repository: str | None) -> tuple[str,
 
 
 def searched(names: Iterable[str]) -> tuple[str, ...]:
-    """Return words such that a message which refers to one of `names` contains one of them.
+    """Return the words to search for: every message that refers to one of `names` contains one.
 
-    `names` are commit ids and pull requests.
+    `names` are commit ids and pull requests (`#N`).
     """
     words = {name if name[0] == "#" else name[:SHORT] for name in names}
     return tuple(sorted(words | {f"pull/{name[1:]}" for name in names if name[0] == "#"}))
@@ -92,9 +92,9 @@ def reverted(subject: str, message: str) -> tuple[str, ...]:
 
 
 def _told(subject: str, message: str, repository: str) -> Iterator[tuple[str, str]]:
-    """Yield (kind, name) of what a message `fixes`, `reverts` or `brings` (cherry-picks).
+    """Yield (kind, name) for each commit or pull request that a message refers to.
 
-    The name is that of a commit or a pull request.
+    The kind is `fixes`, `reverts` or, for a cherry-pick, `brings`.
     """
     title = _REVERT.match(subject)
     pull = None if title is None else pull_number(title["title"])

@@ -84,7 +84,7 @@ class InstalledPaths:
         return place if self._has_like(place, folder) else None
 
     def is_missed(self, path: str) -> bool:
-        """Return whether a file is not installed, while files with its folder and suffix are."""
+        """Return whether a file is not installed, although others of its folder and suffix are."""
         folder = _split(path)[0]
         is_known = self._home(folder) is not None
         return is_known and self.find(path) is None and self._has_like(path, folder)
@@ -130,7 +130,7 @@ class InstalledPaths:
         return found[0] if len(found) == 1 and self._origins(found[0]) == [path] else None
 
     def _find_origins(self, place: str) -> list[str]:
-        """Return the repository files with the most similar paths that `place` may come from."""
+        """Return the repository files equal to `place` whose paths are most similar to it."""
         if self._source.is_same(place, place):
             return [place]
         named = self._files_by_name().get(_split(place)[1], ())

@@ -44,7 +44,7 @@ class PatchedFile(Struct, frozen=True):
         return replace(self, base=base, hunks=hunks, positions=positions)
 
 
-MOST_PLACES = 99
+MOST_PLACES = 99  # positions that are searched for, at most
 _TWICE = "its lines occur "
 
 
@@ -134,7 +134,10 @@ def _nearest(lines: list[bytes], hunks: Sequence[Hunk], *, is_git: bool) -> tupl
 
 
 def _is_anchored(lines: list[bytes], hunk: Hunk, at: int) -> bool:
-    """Return whether the context of a hunk allows a position (perhaps only an end of the file)."""
+    """Return whether a hunk may go to a position, as git decides it.
+
+    A hunk with less context at one end belongs at that end of the file.
+    """
     is_context = [line[:1] == b" " for line in hunk.lines]
     leading, trailing = _run_length(is_context), _run_length(is_context[::-1])
     if leading < trailing and hunk.old_start <= 1 and at > 0:
@@ -182,7 +185,7 @@ def leads_to(content: bytes, hunks: Sequence[Hunk], result: bytes) -> bool:
 def _same_from(
     old: list[bytes], new: list[bytes], done: Sequence[int], *, drift: int
 ) -> Iterator[tuple[int, int]]:
-    """Yield the ranges of lines where the next hunk may start. Before it, the texts are equal."""
+    """Yield the ranges of lines where the next hunk may start: the texts are equal up to it."""
     last = -1
     for first in done:
         if first > last:
