@@ -144,8 +144,8 @@ def passage_of_place(
 ) -> Passage:
     """Return a reference to the upstream lines that a hunk would change.
 
-    Lines that are not distinctive get the lines around them. `blocks` are the ranges of lines that
-    upstream changed.
+    If these are not distinctive, it includes lines around them. `blocks` are the ranges of lines
+    that upstream changed.
     """
     runs, ours = tuple(runs_of(hunk, position)), split_lines(content)
     touched = [b for b in blocks if any(run.gap(b) == 0 for run in runs)]

@@ -45,7 +45,7 @@ _LANDED = late_pattern(
 
 
 Find = Callable[[Named], "tuple[str, str] | None"]
-"""A function that returns the id and subject of a named commit, or None for one that is not new."""
+"""A function that returns the id and subject of a named commit, or None if it is not new."""
 
 
 def named_in(patch: Patch, repository: str | None) -> Iterator[Named]:

@@ -21,7 +21,7 @@ from patchmgr.model.work_order import Failure
 
 _WORD = re.compile(rb"[A-Za-z_]\w+")
 _TOKEN = re.compile(rb"\w+|[^\w\s]")
-_SETS = re.compile(rb"[ \t]*(?:\w+[ \t]+)*([\w.]+)[ \t]*:?=(?!=)(.*)")
+_SETS = re.compile(rb"[ \t]*(?:\w+[ \t]+)*([\w.]+)[ \t]*:?=(?!=)(.*)")  # `int n = 1`, `n := 1`
 _MORE = 4096  # bytes by which a resolution may exceed twice the size of its sides
 _BY_NO_CHECK = (ConflictKind.BINARY, ConflictKind.MODE)
 Find = Callable[[bytes, bytes, bytes], "bytes | None"]

@@ -99,7 +99,7 @@ def _outdated(texts: Texts, merged: str, counted: Growths) -> tuple[str, ...]:
 
 
 def _others(told: Sequence[str], sentences: Sequence[str]) -> list[str]:
-    """Return the sentences that are not about a name whose outdated use was told."""
+    """Return those sentences that do not quote a name whose outdated use `told` reports."""
     names = [name for sentence in told for name in _QUOTED.findall(sentence)[1:]]
     return [sentence for sentence in sentences if not _is_about(sentence, names)]
 

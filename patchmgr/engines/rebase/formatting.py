@@ -28,12 +28,12 @@ from patchmgr.model.ports import Formatter, Style, TextMerge
 STABLE = 0.9  # least share of upstream's lines that upstream's own formatter leaves alone
 
 _DOCSTRING_WORD = re.compile(r"\w+")
-_COMMENT = re.compile(
+_COMMENT = re.compile(  # in Python: a string, or a comment (the group)
     r'''"""(?:\\.|.)*?"""|\'{3}(?:\\.|.)*?\'{3}|"(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])*'|(\#[^\n]*)''',
     re.DOTALL,
 )
 _NAMESPACE_END = re.compile(r"//\s*(?:end\s+)?(?:anonymous\s+)?namespace\b[^\n]*")
-_SAID = re.compile(rb"(\w+|[^\w\s(),'\"])")
+_SAID = re.compile(rb"(\w+|[^\w\s(),'\"])")  # the tokens that formatters keep
 _WORDS = re.compile(r"[^\s/*]+")
 
 

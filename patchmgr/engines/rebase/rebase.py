@@ -290,7 +290,10 @@ def _is_met(run: _Run, step: FileStep, blockers: dict[Origin, str]) -> bool:
 
 
 def _alike(run: _Run, left: Left, ours: Entry, result: FileResult) -> FileResult | None:
-    """Return the text merge into the version with the patch's lines, or None if it is not clean."""
+    """Return a change merged as text into the file of an open conflict that has the patch's lines.
+
+    Returns None if `result` is not a text merge, or if the other merge is not clean.
+    """
     if not is_edit(result.step) or set(result.changes) != {left.path}:
         return None
     without = _text_result(result.step, left.path, ours, run.tools)

@@ -110,7 +110,7 @@ class Judge(Struct, frozen=True):
 
 
 def judge_of(changes: Sequence[FileChange], words: Words) -> Judge:
-    """Return a judge that knows the default values of the project's settings."""
+    """Return a `Judge` that knows the words and the default settings of a project."""
     settings = (c for c in changes if c.path.rpartition("/")[2] in words.settings_files)
     return Judge(words, settings_defaults(c.after for c in settings if c.after is not None))
 

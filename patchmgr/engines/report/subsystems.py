@@ -155,9 +155,10 @@ def _made(source: str, rules: Rules, fallback: Callable[[str], str]) -> Subsyste
 
 
 def folders_of(paths: Sequence[str], among: int | None = None) -> Callable[[str], str]:
-    """Return a function that names a path's top folder, or top two in the folder with most paths.
+    """Return a function that maps a path to its top folder.
 
-    If `paths` is only a subset, `among` is the number of all paths.
+    If most paths are in one folder, its subfolders count as top folders. `among` is the number of
+    all paths, if `paths` are only some of them.
     """
     tops = [_top(path, 1) for path in paths]
     whole = len(tops) if among is None else among
