@@ -482,7 +482,7 @@ def _parts(marked: bytes) -> Iterator[bytes]:
 
 
 def _nearer(file: FileHistory, number: int, since: Step) -> tuple[Step, Resemblance] | None:
-    """Return the first commit after which upstream seems to have a hunk, and what it has, or None.
+    """Return the first commit after which upstream seems to have a hunk, and its text, or None.
 
     The search begins with `since`, the commit that broke the hunk.
     """

@@ -49,7 +49,7 @@ Find = Callable[[Named], "tuple[str, str] | None"]
 
 
 def named_in(patch: Patch, repository: str | None) -> Iterator[Named]:
-    """Yield the commits, pull requests and releases that have a patch, according to its header."""
+    """Yield the commits, pull requests and releases that contain a patch, as its header says."""
     fields = {name.lower(): (name, value) for name, value in patch.fields.items()}
     # A local path does not tell the owner of the repository.
     is_forge = repository is not None and not repository.startswith(("file:", "/", "."))

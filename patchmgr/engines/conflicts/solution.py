@@ -135,7 +135,7 @@ def _overwritten(
 ) -> Iterator[Failure]:
     """Yield a failure for each name that two adjacent lines set, one line from each side.
 
-    `repeatable` are names that a side itself sets in a row, as a unit of systemd does.
+    `repeatable` are names that a side itself sets in a row, as a systemd unit may.
     """
     sides = [{*split_lines(side)} for side in (region.ours, region.theirs)]
     for name, *lines in _set_in_a_row(text):
@@ -146,7 +146,7 @@ def _overwritten(
 
 
 def _set_in_a_row(text: bytes) -> Iterator[tuple[bytes, bytes, bytes]]:
-    """Yield each name that two adjacent lines set, and the lines; the second does not use it."""
+    """Yield (name, line, next line) if both lines set the name, and the second does not use it."""
     for line, after in pairwise(split_lines(text)):
         first, then = _SETS.match(line), _SETS.match(after)
         if not first or not then or first[1] != then[1]:

@@ -215,7 +215,7 @@ class Scan:
             self._pending.append(token)
 
     def _is_scope(self) -> bool:
-        """Return whether a brace opens a scope, and does not initialize a member or enumerator."""
+        """Return whether a brace opens a scope, rather than initializing a member or enumerator."""
         if self.scope.kind is ScopeKind.ENUMERATION:
             return False
         if not any(token.text == ":" for token in self._pending):

@@ -19,7 +19,7 @@ _TOKENS = frozenset({"code", "tokens"})
 
 @lru_cache(maxsize=1024)
 def aligned(kind: str, one: Nodes, other: Nodes) -> list[Pair]:
-    """Return, in order, the pairs of indexes of corresponding syntax nodes in two sequences."""
+    """Return the index pairs of corresponding syntax nodes in two sequences, in order."""
     if kind in _TOKENS:
         labels = [[_label(node) for node in side] for side in (one, other)]
         pairs = sorted(_patience(labels[0], labels[1], _same_label))
@@ -114,7 +114,7 @@ def _weight(node: Node) -> int:
 
 
 def _significant(pairs: list[Pair], one: Nodes, other: Nodes) -> list[Pair]:
-    """Return the pairs without the runs that weigh no more than the edits before and after them."""
+    """Return the pairs, except runs that weigh no more than the edits before and after them."""
     weights = [[0, *accumulate(map(_weight, side))] for side in (one, other)]
     runs: list[list[Pair]] = []
     for pair in pairs:

@@ -87,7 +87,7 @@ def subject_of(
 
 
 def _what(sides: Sequence[Node]) -> str:
-    """Return the kind of statement that the sides change, "mixed" for several, or "comment"."""
+    """Return the kind of the changed statements, "mixed" for several kinds, or "comment"."""
     known = {part.said for part in sides[0].parts}
     changed = [p for side in sides[1:] for p in side.parts if p.said not in known]
     changed += [p for p in sides[0].parts if all(p.said not in _said(s) for s in sides[1:])]
@@ -168,7 +168,7 @@ def _occurs(name: str, text: str, language: Language) -> bool:
 
 
 def _shared(ours: Words, theirs: Words) -> str:
-    """Return how much of what the sides add is added by both, as the name of a range."""
+    """Return the share of the added words that both sides add, as the name of a range."""
     least = min(ours.total(), theirs.total())
     return "nothing" if not least else bucket((ours & theirs).total() / least, _SHARES)
 
@@ -196,7 +196,7 @@ def _layout(sides: Sequence[Node]) -> str:
 
 
 def features_of(subject: Subject, text: str, places: Sequence[Place]) -> dict[str, str]:
-    """Return the features of a candidate `text`. Both sides changed the given `places`."""
+    """Return the features of a candidate `text`; `places` are the nodes that both sides changed."""
     words = Counter(words_of(said_of(text)))
     base, ours, theirs = subject.base, subject.ours, subject.theirs
     gone = (base - ours) | (base - theirs)

@@ -45,12 +45,12 @@ class FileImports(Struct, frozen=True):
             return "moved"
         if any(_is_moved_back(*one, sides) for one in base.intersection(imported(candidate))):
             return "moved"
-        is_moved = any(_is_from_where_it_left(new, base, side) for side in sides)
+        is_moved = any(_is_from_a_replaced_module(new, base, side) for side in sides)
         return "moved" if is_moved else ""
 
 
 def _is_invented(module: str, name: str, base: _Imports, sides: Sequence[_Imports]) -> bool:
-    """Return whether neither side has an import, or moved the imported name to its module."""
+    """Return whether no side has an import, and no side moved names to its module."""
     if any((module, name) in side for side in sides):
         return False
     # A move counts if only the other side imports `name` from the old module: upstream replaces
@@ -70,16 +70,16 @@ def _is_invented(module: str, name: str, base: _Imports, sides: Sequence[_Import
 
 
 def _is_moved_back(module: str, name: str, sides: Sequence[_Imports]) -> bool:
-    """Return whether a side imports a name only from another module than base does."""
+    """Return whether a side still imports a name, but no longer from this module."""
     # One side of gnuradio makes an import relative, the other puts it into a `try` (254fe5e894).
     return any(
         (module, name) not in side and any(name == other for _, other in side) for side in sides
     )
 
 
-def _is_from_where_it_left(new: _Imports, base: _Imports, side: _Imports) -> bool:
-    """Return whether new imports are from a module that a side replaced by another."""
-    if _left(base, side) & {place for one in new for place in _places(*one)}:
+def _is_from_a_replaced_module(new: _Imports, base: _Imports, side: _Imports) -> bool:
+    """Return whether any new import is from a module that a side replaced with another one."""
+    if _replaced_modules(base, side) & {place for one in new for place in _places(*one)}:
         return True
     # If a side now imports `tests.a` instead of `a`, `b` may have become `tests.b` as well.
     is_below = any(
@@ -91,8 +91,8 @@ def _is_from_where_it_left(new: _Imports, base: _Imports, side: _Imports) -> boo
     return is_below and any(next(_places(module)) not in known for module, _ in new)
 
 
-def _left(base: _Imports, side: _Imports) -> set[str]:
-    """Return the modules and packages that a side replaced as the source of imported names."""
+def _replaced_modules(base: _Imports, side: _Imports) -> set[str]:
+    """Return the modules and packages whose names a side now imports from elsewhere."""
     names = {name for _, name in side}
     moved = {place for module, name in base - side if name in names for place in _places(module)}
     return moved - {place for module, _ in side for place in _places(module)}

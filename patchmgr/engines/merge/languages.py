@@ -136,7 +136,7 @@ class Token(Struct, frozen=True):
 
 
 def lex(text: str, language: Language) -> Iterator[Token]:
-    """Yield the tokens of a text; the `lead` and `text` of all of them, joined, are the text.
+    """Yield the tokens of a text. Joined in order, their `lead` and `text` give the text again.
 
     A line feed outside brackets is a separate token, `eol`. The last token is empty.
     """
@@ -169,7 +169,7 @@ def tokens_of(text: str, language: Language) -> tuple[Token, ...]:
 
 
 def code_lines(lines: Iterable[str], language: Language) -> list[str]:
-    """Return lines without their comments; one that is still open at the end is removed, too."""
+    """Return lines without comments; a comment that is not closed extends to the last line."""
     rest = r"|/\*.*" if r"/\*" in language.comment else ""
     pattern = rf"({language.string})|{language.comment}{rest}"
     return re.sub(pattern, r"\1", "".join(lines), flags=re.VERBOSE | re.DOTALL).splitlines()

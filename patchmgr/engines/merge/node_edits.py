@@ -127,7 +127,7 @@ def _meet(one: NodeEdit, other: NodeEdit) -> bool:
 def nodes_between(
     side: Nodes, of: dict[int, int], edits: list[NodeEdit], start: int, end: int
 ) -> Nodes:
-    """Return the nodes that one side has in place of the nodes `start` to `end` of base."""
+    """Return the nodes of one side that correspond to the nodes `start` to `end` of base."""
     found: list[Node] = []
     at = start
     for edit in edits:

@@ -277,7 +277,7 @@ def _rank(run: Nodes) -> int:
 
 
 def _is_remark(run: Nodes) -> bool:
-    """Return whether an insertion ends with a comment, with no blank line before its last node."""
+    """Return whether an insertion ends with a comment, and its last node follows no blank line."""
     parts = next((p.parts for p in run[::-1] if p.kind != "blank"), ())
     is_comment = bool(parts) and all(part.kind == "comment" for part in parts)
     return is_comment and not _has_blank_line(run[-1])

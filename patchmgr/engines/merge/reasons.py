@@ -88,7 +88,7 @@ def reason(conflict: Conflict, made: Made) -> str:
 def _is_indented(conflict: Conflict, made: Made) -> bool:
     """Return whether two sides differ in layout alone, but mean different things in Python.
 
-    The candidate may have the code of one side and the layout of the other, which is checked by
+    A candidate with the code of one side in the layout of the other is fine. This is checked by
     tokens, because Python 2 cannot be parsed (pyload/pyload be459e0b40, 8da44b430b).
     """
     base, ours, theirs = map("".join, conflict.region.sides)
@@ -107,8 +107,8 @@ def _is_indented(conflict: Conflict, made: Made) -> bool:
 def _is_in_another_block(conflict: Conflict, made: Made) -> bool:
     """Return whether a line is indented more, compared with the line before, than on any side.
 
-    One side takes an `if` away from around some lines, and the other adds an `if` to them: it came
-    into the block of the line before (qutebrowser deb1471f2a).
+    One side removes the `if` around some lines, and the other adds an `if` to them, which landed in
+    the block of the line before (qutebrowser deb1471f2a).
     """
     merged, *sides = map(_steps, (made.text, *map("".join, conflict.region.sides)))
     known = [(pair, side[pair]) for side in sides for pair in side.keys() & merged.keys()]
@@ -118,7 +118,7 @@ def _is_in_another_block(conflict: Conflict, made: Made) -> bool:
 
 @lru_cache(maxsize=64)
 def _steps(text: str) -> dict[tuple[str, str], int]:
-    """Map each two adjacent lines of Python to 1 if the second is indented more, or 0, or -1."""
+    """Map each two adjacent lines to 1 if the second is indented more, -1 if less, or else to 0."""
     lines = ((column, " ".join(tokens)) for column, tokens in code_of(text)[1])
     return {
         (one[1], other[1]): (other[0] > one[0]) - (other[0] < one[0])
@@ -160,10 +160,11 @@ def _is_reworded(line: str, new: Iterable[str]) -> bool:
 
 
 def _is_of_two_sections(conflict: Conflict, _: Made) -> bool:
-    """Return whether both sides insert lines of two sections, or one changes a section's release.
+    """Return whether the sides' lines may belong to different sections, as those of a changelog.
 
-    The other side's text is of another release then: it names the day of 0.14.4, and 0.15.0 is
-    above it (datalad/datalad 7b107319e9).
+    Both insert lines, and only one begins a section, or both begin one for the same version. Or one
+    changes a section's release: the other side's day of 0.14.4 would be that of 0.15.0
+    (datalad/datalad 7b107319e9).
     """
     old, *both = conflict.region.changed
     if old:
@@ -228,10 +229,10 @@ def _lacks_code(conflict: Conflict, made: Made) -> bool:
 
 
 def _is_out_of_order(conflict: Conflict, made: Made) -> bool:
-    """Return whether the candidate has a side's words, but in another order (not imports).
+    """Return whether the candidate has a side's words in another order. Imports do not count.
 
-    That side only changes the order of words, and the candidate is the other side. Or both sides
-    insert something, and the candidate has words of the side at other places.
+    Either that side only changes the order, and the candidate is the other side's text; or both
+    sides insert text, and the candidate has the words of one side in other places.
     """
     # One side of openscad moves `this->loc` from one call to another, and the other one puts a
     # `try` around both (ef220dfada). Both sides of mumble add a function with the same names in two
@@ -283,7 +284,7 @@ def _is_one_side(conflict: Conflict, made: Made) -> bool:
 
 
 def _is_before_another(conflict: Conflict, made: Made) -> bool:
-    """Return whether an annotation or label that ends one side's lines is not before what follows.
+    """Return whether an annotation or label at the end of a side's lines is before other lines now.
 
     One side decorates a class, and the other adds a class before it (OctoPrint 7db030a60f79).
     """
@@ -316,7 +317,7 @@ def _has_two_wordings(conflict: Conflict, made: Made) -> bool:
 def _is_of_one_block(conflict: Conflict, made: Made) -> bool:
     """Return whether both sides begin a block such as `default:`, and the candidate joins them.
 
-    Or each puts a line into another block than the other side does (keepassxc 468519cd46).
+    It is the same if the sides put a line into different blocks (keepassxc 468519cd46).
     """
     is_open = "".join(conflict.region.head).rstrip().endswith(("{", ":"))
     base, *sides = (_around(lines, conflict.around.language) for lines in conflict.region.sides)
@@ -368,7 +369,7 @@ def is_annotation(line: str) -> bool:
 
 
 def _joins_lines(conflict: Conflict, made: Made) -> bool:
-    """Return whether a line consists of two lines of the sides, or a comment of two comments."""
+    """Return whether a line joins two lines of the sides, or a comment joins two comments."""
     # Each side removes one of two empty lines: `def f():` and the comment below it were one line
     # (tribler a976408033). Each puts its own comment at the end of a line (qutebrowser 2963de3d92).
     # One puts a comment on one line, and the other adds a line (doctrine/orm a0c2aa0cac).
@@ -379,7 +380,7 @@ def _joins_lines(conflict: Conflict, made: Made) -> bool:
 
 
 def _joins_two(merged: set[str], *sides: set[str]) -> bool:
-    """Return whether an item of the merge, but of no side, is two items of the sides joined."""
+    """Return whether the merge has a new item that consists of two of the sides' items."""
     known = set[str]().union(*sides)
     said = {one for one in known if WORD.search(one)}
     return any(
@@ -413,7 +414,7 @@ def _conditions(lines: Iterable[str]) -> Words:
 
 
 def _has_two_remarks(conflict: Conflict, _: Made) -> bool:
-    """Return whether both sides insert nothing but a comment of what follows."""
+    """Return whether both sides insert nothing but a comment on what follows."""
     # a file had two licences, and a class was described twice (owncloud/client 457f9b587d,
     # OpenLightingProject/ola 06a6e78a5d)
     base, *sides = ("".join(side).strip() for side in conflict.region.changed)
@@ -430,7 +431,7 @@ def _ragged(text: str, _: Language) -> set[int]:
 
 
 def _wordless(text: str, _: Language) -> set[str]:
-    """Return the lines without any word: ` \\` is left of `a.h \\` (gnuradio 2d395c207b)."""
+    """Return the lines without any word. Of `a.h \\`, ` \\` may be left (gnuradio 2d395c207b)."""
     return {line.strip() for line in lines_of(text) if not WORD.search(line)} - {""}
 
 
@@ -462,7 +463,7 @@ def _inserted_between(old: Sequence[str], side: Sequence[str]) -> Iterator[tuple
 
 
 def _is_behind_an_end(conflict: Conflict, made: Made) -> bool:
-    """Return whether one side's insertion follows the other's, which ends what is around both.
+    """Return whether one side's insertion comes after one that ends the block around both.
 
     For example, upstream adds a statement to a function, and the patch ends that function and
     begins another.
@@ -482,9 +483,9 @@ def _is_behind_an_end(conflict: Conflict, made: Made) -> bool:
 
 
 def _ends_what_is_around(before: str, after: str, language: Language) -> bool:
-    """Return whether a text begins a section that is not of the text after it, or is not complete.
+    """Return whether a text would change what the text after it means.
 
-    It begins a section with a label such as `private:`. It is not complete if it ends with an
+    It begins a section with a label such as `private:`, or it is incomplete: it ends with an
     attribute of a function, for example.
     """
     # A signal became a private slot (owncloud/client 0589bfc51b). `__attribute__((noreturn))` was

@@ -261,7 +261,7 @@ def _anchor(lines: Sequence[str], language: Language) -> int:
 
 
 def _starts(text: str, lines: int, language: Language) -> int:
-    """Return the first line of the statement or bracket that is open after `lines` lines."""
+    """Return the line on which the statement or bracket that is open after `lines` lines begins."""
     at, opened = 0, list[int]()
     first = -1  # the first line of a statement that a backslash may continue
     for token in lex(text, language):
@@ -288,7 +288,7 @@ def _opened(opened: list[int], sign: str, line: int, language: Language) -> list
 
 
 def _ends(text: str, lines: int, language: Language, room: int) -> set[int]:
-    """Return the numbers of lines to add to the first `lines` so that no statement is left open."""
+    """Return all n for which no statement or bracket is open after `lines` + n lines."""
     found: set[int] = set()
     at, is_line, opened = 0, True, list[int]()
     for token in lex(text, language):

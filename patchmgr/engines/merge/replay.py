@@ -125,7 +125,7 @@ class Replay:
     def sequence(
         self, kind: str, base: Nodes, ours: Nodes, theirs: Nodes, *, bracket: str = ""
     ) -> list[Node]:
-        """Merge three versions of a node's children; `bracket` is the node's key, if a list."""
+        """Merge three versions of a node's children; `bracket` is the key of a list node."""
         pairs = aligned(kind, tuple(base), tuple(ours)), aligned(kind, tuple(base), tuple(theirs))
         mine, other = dict(pairs[0]), dict(pairs[1])
         merged: list[Node] = []
@@ -163,7 +163,7 @@ class Replay:
         return merged
 
     def _note_doubled(self, kind: str, merged: Nodes, ours: Nodes, theirs: Nodes) -> None:
-        """Leave the result to a person if a node occurs more often in it than on either side."""
+        """Ask a person if a node occurs more often in the merge than on either side."""
         if kind not in ("list", "block"):
             return
         counts = [
@@ -329,7 +329,7 @@ def _are_numbers(*sides: Nodes) -> bool:
 
 
 def _differ(*sides: Nodes) -> bool:
-    """Return whether each version of a node's children says something else."""
+    """Return whether no two versions of a node's children have the same words."""
     return len({tuple(p.said for p in side) for side in sides}) == len(sides)
 
 

@@ -74,7 +74,7 @@ def resolve(texts: Texts, path: str, marked: bytes, least: float | None = None) 
 
 
 def _ended(text: str, texts: Texts) -> str:
-    """Return the text without the line feed that a marker needs, if neither side ends with one."""
+    """Remove the last line feed, which git adds for a marker, unless a side ends with one."""
     if texts.upstream.endswith("\n") or texts.fork.endswith("\n"):
         return text
     return text.removesuffix("\n").removesuffix("\r")
@@ -282,7 +282,7 @@ def _replayed(sides: Sequence[Node], flat: Sequence[Node], language: Language) -
 
 
 def _in_both_orders(rule: str, sides: Sequence[Node], *, is_python: bool = False) -> Iterator[Made]:
-    """Yield the only possible merge, or else one that prefers theirs and one that prefers ours."""
+    """Yield the merge if nothing is in conflict, or else one that prefers each side."""
     for side in ("theirs", "ours"):
         replay = Replay(is_theirs=side == "theirs", is_python=is_python)
         try:

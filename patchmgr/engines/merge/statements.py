@@ -41,12 +41,12 @@ def grouped(
 
 
 def items(before: Sequence[Node], inner: Sequence[Node]) -> Node:
-    """Return a list node of the items that the nodes inside brackets (`inner`) make up."""
+    """Return a list node with the items in brackets; `inner` are the nodes between the brackets."""
     return listed(with_comments(inner), before[-1].text)
 
 
 def items_of_python(before: Sequence[Node], inner: Sequence[Node]) -> Node:
-    """Return a list node of the items that the nodes inside Python brackets (`inner`) make up."""
+    """Return a list node with the items in Python brackets, as `items` does for other languages."""
     inner = with_comments(inner)
     return listed(inner, _bracket(before, inner))
 
@@ -324,7 +324,7 @@ def _with_line_ends(tokens: Sequence[Token], language: Language) -> list[Token]:
 
 
 def _held(language: Language, before: Sequence[Node], inner: Sequence[Node]) -> Node:
-    """Return the content of brackets: statements, or items (with a comma where a line ends)."""
+    """Return the content of brackets as a node: a block of statements, or a list of items."""
     code = [node for node in inner if node.kind != "eol"]
     is_block = before[-1].text == "{" and _is_code(code)
     if len(code) < len(inner):
@@ -347,7 +347,7 @@ def _is_code(nodes: Sequence[Node]) -> bool:
 
 
 def _statements(nodes: Sequence[Node], language: Language) -> Node:
-    """Split where statements end; a comment belongs to the statement after it."""
+    """Return a block of the statements in `nodes`; a comment belongs to the next statement."""
     statements: list[Node] = []
     mine: list[Node] = []
 
@@ -441,7 +441,7 @@ _CONTROL = frozenset({"(", "=", ":=", "catch", "for", "func", "function", "if", 
 
 
 def _defined(nodes: Sequence[Node], words: Sequence[str]) -> str:
-    """Return the name of what a statement with a block defines, with the type of a Go method."""
+    """Return the name that a statement with a block defines, such as `Type.method` in Go, or ""."""
     at = words.index("(")
     if words[0] != "func":
         return words[at - 1] if at and words[at - 1] not in _CONTROL else ""

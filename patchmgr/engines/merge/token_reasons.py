@@ -1,4 +1,4 @@
-"""Reasons to ask a person that single tokens give: names, numbers and literals."""
+"""The reasons to ask a person that depend on single tokens: names, numbers and literals."""
 
 from __future__ import annotations
 
@@ -92,7 +92,7 @@ def is_renamed(conflict: Conflict, _: Made) -> bool:
 
 
 def _is_prefix_renamed(conflict: Conflict) -> bool:
-    """Return whether one side removes a prefix of names from its file, and the other adds uses."""
+    """Return whether one side removes all names with a prefix, and the other adds such a name."""
     # One side of zeek makes `zeek_plugin_cc` of `bro_plugin_cc` and the like, and the other adds a
     # `bro_plugin_pac` (e2dc0092f3). Or `logging/base` becomes `frameworks/logging/base`, and
     # `logging/plugins/dataseries` comes (eb5a3a1a67).
@@ -146,7 +146,7 @@ def _outside_of(uses: re.Pattern[str], text: str, region: str) -> int:
 
 
 def _uses_of(word: str, region: str) -> re.Pattern[str]:
-    """Return a pattern for the uses of a word, of members only if the region has no other use."""
+    """Return a pattern for uses of a word; `a.word` counts only if the region has no other use."""
     # One side of gnuradio renames `setColor`, but not `pen.setColor` (bbbbf8b042). `re` searches
     # faster for a pattern that begins with a word than for one with `\b` before it.
     uses = re.compile(rf"{word}(?<![\w.>]{word})\b")
@@ -168,7 +168,7 @@ def is_at_two_places(conflict: Conflict, made: Made) -> bool:
 
 
 def _is_kept(base: Words, one: Words, other: Words) -> bool:
-    """Return whether the other side has each line that one side changes, and has it once."""
+    """Return whether base and the other side have each line that one side changes exactly once."""
     # There, `setup();` becomes `setup() override;`, and a function comes after it (gnuradio
     # 922af8c745).
     return all(base[line] == other[line] == 1 for line in base - one if line)
@@ -189,7 +189,7 @@ def _is_around(base: Node, one: Node, other: Node) -> bool:
 
 
 def is_said_twice(conflict: Conflict, made: Made) -> bool:
-    """Return whether the candidate has a line of each side that say one thing in two ways.
+    """Return whether the candidate has two lines, one from each side, that say the same thing.
 
     The lines are near each other, in one block. One side of mumble adds `bool bMuteCueShown`, and
     the other `bool muteCueShown` (50fd9ec4c288).
@@ -234,7 +234,7 @@ def _code(text: str, language: Language) -> Words:
 
 
 def _takes_one_number(said: Sequence[str], added: Sequence[list[bool]]) -> bool:
-    """Return whether each side takes the next number of a list, for something else."""
+    """Return whether both sides give the next number in a list to different things."""
     rows = [_numbered(line) for line in said]
     numbers = {row[:2] for row in rows}
     ours, theirs = (
@@ -269,7 +269,7 @@ def _bound(line: str) -> set[object]:
 
 
 def is_counted_by_both(conflict: Conflict, _: Made) -> bool:
-    """Return whether both sides change a count alike, each by the number of lines that it adds."""
+    """Return whether both sides change a count alike, by the number of lines that each adds."""
     # Each side of FreeRDP adds a field, and takes one from the padding after them (92114d1d38).
     base, *sides = (
         [said_of(line) for line in code_lines(lines, conflict.around.language) if line.strip()]
@@ -290,7 +290,7 @@ def _numbers(said: str) -> list[int]:
 
 
 def has_mixed_parts(conflict: Conflict, made: Made) -> bool:
-    """Return whether each side changes the number of another part of one thing, as of a version.
+    """Return whether the sides change different parts of one number, such as a version.
 
     One side begins 2.7.0, and the other one releases 2.6.1, with a line for each number: nobody
     decided that 2.7.1 is next.
@@ -312,7 +312,7 @@ def has_mixed_parts(conflict: Conflict, made: Made) -> bool:
 
 
 def shares_a_literal(conflict: Conflict, made: Made) -> bool:
-    """Return whether both sides change a literal alike, and each also changes its line."""
+    """Return whether both sides change a literal in the same way, but its line in other ways."""
     # Both add a `%s` to a format, and each adds an argument, so one `%s` is missing.
     base, *sides = conflict.region.sides
     old, *new = (
@@ -332,9 +332,9 @@ def shares_a_literal(conflict: Conflict, made: Made) -> bool:
 
 
 def includes_from_where_it_left(conflict: Conflict, _: Made) -> bool:
-    """Return whether one side includes a file from another directory, and the other uses the old.
+    """Return whether one side changes the directory of an include, and the other uses the old one.
 
-    The other side adds an include from the directory that the first one left.
+    The other side adds an include from the old directory.
     """
     # `libiptc/libiptc.h` is in `owniptc/` now, and `libiptc/libip6tc.h` is added (collectd
     # 9d15d1058b).
@@ -444,9 +444,9 @@ def _forms(text: str, names: str = WORD.pattern) -> Counter[_Form]:
 
 
 def _arguments(text: str, at: int) -> str:
-    """Return how many arguments the call opened just before `at` has, or "?" if it is too long.
+    """Return the number of arguments of the call whose bracket is before `at`, or "?" if too long.
 
-    A quote is added if the first one is a string.
+    A quote follows the number if the first argument is a string.
     """
     depth = commas = 0
     quote = '"' if text[at : at + 9].lstrip().startswith('"') else ""
@@ -464,7 +464,7 @@ def _arguments(text: str, at: int) -> str:
 
 @lru_cache(maxsize=64)
 def stammered(text: str, language: Language) -> set[str]:
-    """Return the words or phrases that are twice in a row in a statement: `unsigned unsigned i`."""
+    """Return the words and phrases that a statement repeats, as in `unsigned unsigned i`."""
     # Both sides add `, NULL`, or `&& !children.get(path)`, at different places in a run of equal
     # tokens (FRRouting/frr 1a3de6c608, nextcloud/android ffeab978fb). Or `^3 || ^3` is left of two
     # alternatives (doctrine/orm db4d00a58f).
@@ -482,7 +482,7 @@ def stammered(text: str, language: Language) -> set[str]:
 
 
 def is_declared_alike(conflict: Conflict, made: Made) -> bool:
-    """Return whether the candidate declares a thing twice, because both sides declare it alike."""
+    """Return whether the candidate declares a thing twice, because both sides declare it."""
     merged = Counter(lines_of(made.text))
     there = {line.strip(" \t\n,") for line in merged} - {""}
     old, *both = conflict.region.changed

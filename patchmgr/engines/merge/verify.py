@@ -307,7 +307,7 @@ def _has_nested_call(text: str) -> bool:
 
 
 def _has_static_const(text: str) -> bool:
-    """Return whether a static member does not change its object (owncloud/client 0589bfc51b)."""
+    """Return whether a static member function is `const`, an error (owncloud/client 0589bfc51b)."""
     return _STATIC_CONST.search(text) is not None
 
 
@@ -324,7 +324,7 @@ _FAULTS: dict[Callable[[str], bool], str] = {
 
 
 def _leaves_a_pair_open(text: str, sides: Sequence[str], language: Language) -> bool:
-    """Return whether the merge leaves more or fewer pairs open than all sides do."""
+    """Return whether the merge leaves more or fewer pairs open than base and both sides do."""
     # In Ruby, an `end` came without its `if` (mastodon b6b68b44a1). Both sides of gnuradio
     # 75b650ef25 end with an `#endif`, and the merge kept one.
     merged, base, ours, theirs = (_left_open(one, language) for one in (text, *sides))
@@ -345,7 +345,7 @@ def _left_open(text: str, language: Language) -> Counter[str]:
 
 
 def _loses_or_doubles_a_line(text: str, sides: Sequence[str]) -> bool:
-    """Return whether the merge has a line twice, or not at all, that each side has once."""
+    """Return whether the merge doubles or loses a line that base and both sides have once."""
     # Upstream moved a line, and the patch added one before it: the line was at both places
     # (qutebrowser 6c8e073dc8). The comment behind an item that one side removes was lost (OctoPrint
     # c84d39a803).
@@ -385,7 +385,7 @@ def _adds_a_line_twice(contents: Sequence[bytes]) -> bool:
 
 
 def _puts_a_line_elsewhere(text: str, sides: Sequence[str]) -> bool:
-    """Return whether a line is not in the `if` that a side puts around it, or in another item."""
+    """Return whether a line has left its list item, or is not in an `if` that a side adds."""
     # Each side of GNS3/gns3-server 2ea0aa5d indents a statement, one for a `try`: that was not in
     # the `if` of the other. In bc3016ee, an item of a list was indented as on the other side.
     merged, *three = map(_blocks, (text, *sides))
@@ -438,7 +438,7 @@ def _conditions_of_lines(text: str) -> dict[str, tuple[tuple[str, int], ...]]:
 
 
 def _puts_a_line_in_another_section(text: str, sides: Sequence[str]) -> bool:
-    """Return whether a line that one side adds to a section that all have is in another one."""
+    """Return whether a line that one side adds to a section of base ends up in another section."""
     # The patch adds an entry under `Unreleased`, which upstream has since released: the entry was
     # in that release (mitmproxy 64095074507e).
     merged, base, *both = map(_sections, (text, *sides))
@@ -557,8 +557,8 @@ def _fails_python(candidate: str, around: Surroundings) -> str:
 def is_same_code(one: str, other: str, around: Surroundings) -> bool:
     """Return whether two resolutions of the same Python conflict differ only in layout.
 
-    Indentation counts, because `return x` indented less is different code. What does not parse
-    is not known to be the same.
+    Indentation counts, because `return x` indented less is different code. Texts that do not parse
+    count as different.
     """
     trees = [_tree_of(around.text(text)) for text in (one, other)]
     return all(trees) and trees[0] == trees[1]

@@ -1,8 +1,8 @@
 """Find where upstream moved the lines of hunks that are in conflict.
 
-A function is found by its name and its distinctive lines; lines outside functions and classes only
-byte for byte. If several places are likely, or none is likely enough, the hunk stays where it is,
-and the reason for its conflict names the likely places.
+A function is found by its name and its distinctive lines. Lines outside functions and classes are
+found only if they are the same byte for byte. If several places are likely, or none is likely
+enough, the hunk stays where it is, and the reason for its conflict names the likely places.
 """
 
 from __future__ import annotations
@@ -206,7 +206,7 @@ def relocate(
 
 
 class _Work:
-    """Finds where each change of a file (a run of changed lines) belongs, and makes the parts."""
+    """Finds where each run of changed lines belongs, and makes the changes that apply it there."""
 
     def __init__(
         self,

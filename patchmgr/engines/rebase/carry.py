@@ -246,7 +246,7 @@ def _with_upstreams_line_ending(sides: Sides, blobs: Blobs) -> Sides | None:
 
 
 def _converted(answer: Answer) -> Answer:
-    """Return the answer to give for a hunk that was merged with converted line endings."""
+    """Return the verdict on a hunk that was merged with converted line endings."""
     if answer == ABSORBED_EXACT:
         return Verdict.ABSORBED, How.WHITESPACE
     return FORMATTED if answer in (CARRIED_IDENTICAL, CARRIED_TEXT, DRIFTED_TEXT) else answer

@@ -40,7 +40,7 @@ def check_merged(
     """Start checking cleanly merged files, and return a function that waits for the warnings.
 
     The function takes the findings of other checks, and omits warnings about the names in them.
-    Each finding has the patch from which the quoted code comes.
+    Each finding comes with the name of the patch that has the quoted code.
     """
     merges, texts = dict[str, str](), dict[str, Texts]()
     for path, contents in merged_files(states):

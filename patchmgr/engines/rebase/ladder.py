@@ -1,7 +1,7 @@
 """Merge one file by the first method that succeeds; the methods are the rungs of a ladder.
 
-The rungs here are no change in upstream, the same change in upstream, git's three-way merge, and
-this merge without the hunks that upstream already has.
+The rungs in this module: upstream did not change the file, or made the same change; git's three-way
+merge; and this merge without the hunks that upstream already has.
 """
 
 from __future__ import annotations

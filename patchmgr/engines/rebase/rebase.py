@@ -290,9 +290,10 @@ def _is_met(run: _Run, step: FileStep, blockers: dict[Origin, str]) -> bool:
 
 
 def _alike(run: _Run, left: Left, ours: Entry, result: FileResult) -> FileResult | None:
-    """Return a change merged as text into the file of an open conflict that has the patch's lines.
+    """Merge a change as text into the file that has the lines of the earlier patch in conflict.
 
-    Returns None if `result` is not a text merge, or if the other merge is not clean.
+    Returns None if `result`, the change merged into upstream's lines, is not a text merge, or if
+    this merge has a conflict.
     """
     if not is_edit(result.step) or set(result.changes) != {left.path}:
         return None

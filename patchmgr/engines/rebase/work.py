@@ -110,7 +110,7 @@ class NewSide(Struct, frozen=True):
         return self.homes.get(path, path)
 
     def arrival(self, path: str) -> str:
-        """Return the path at which a file that a patch creates is after the rebase."""
+        """Return the path that a file has after the rebase if a patch creates it at `path`."""
         return self.arrivals.get(path, path)
 
 

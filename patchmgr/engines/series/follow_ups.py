@@ -60,7 +60,7 @@ def landed(patch: Patch, commits: Commits, repository: str | None) -> tuple[str,
 
 
 def searched(names: Iterable[str]) -> tuple[str, ...]:
-    """Return the words to search for: every message that refers to one of `names` contains one.
+    """Return search words such that each message that refers to one of `names` has one of them.
 
     `names` are commit ids and pull requests (`#N`).
     """

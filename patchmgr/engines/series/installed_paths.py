@@ -200,7 +200,7 @@ class InstalledPaths:
                 yield place[: -len(rest) - 1]
 
     def _folder_named(self, folder: str) -> str | None:
-        """Return the part of a folder's path from an installed package's name on, or None."""
+        """Return a folder's path from the name of an installed package on, or None."""
         parts = folder.split("/")
         for start, part in enumerate(parts):
             if part in self._tops:
@@ -225,7 +225,7 @@ def _by_name(paths: Iterable[str]) -> dict[str, list[str]]:
 
 
 def _most(votes: Iterable[str], folder: str) -> str | None:
-    """Return the most frequent vote or, of several, that most similar to `folder`, if clear."""
+    """Return the most frequent of `votes` or, in a tie, the one most similar to `folder`."""
     counts = Counter(islice(votes, _ENOUGH))
     ranked = sorted(((n, _shared(one, folder), one) for one, n in counts.items()), reverse=True)
     is_tie = len(ranked) > 1 and ranked[0][:2] == ranked[1][:2]

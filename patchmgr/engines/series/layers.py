@@ -204,7 +204,7 @@ def _meet(one: Layer, other: Layer) -> bool:
 
 
 def _obstacle(ground: Ground, other: Layer, carried: Sequence[Layer], start: State) -> str | None:
-    """Return a file that would differ or conflict if `other` came after the layers `carried`."""
+    """Return a file that differs or conflicts if `other` comes after `carried`, or None."""
     above = lay_all(ground, [other, *carried], start)
     below = lay_all(ground, [*carried, other], start)
     for end in (above, below):

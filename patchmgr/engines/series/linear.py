@@ -125,7 +125,7 @@ class Line:
     def _make_room(self, want: Tree) -> None:
         """Let no patch create a file where a folder is, or a file below another file.
 
-        If the fork's tree has the file, what is in its way is deleted; otherwise, it is left out.
+        If the fork's tree has the file, what is in its way is deleted. Else, the file is left out.
         """
         state, moved = Overlay(self._tree), set[str]()
         pieces, self.pieces = self.pieces, []

@@ -147,7 +147,7 @@ def _broken(patch: Patch, views: Views, tree: Tree) -> str | None:
 
 
 def _for_target(item: Item, missing: str, base: State, old: Overlay, blobs: Blobs) -> Item:
-    """Return a patch that only the target needs, with its changes, or refused as a conflict."""
+    """Return a patch that only the target needs with its changes, or as a conflict if it fails."""
     try:
         return replace(item, steps=step_patch(Overlay(old), item.patch, blobs))
     except PatchmgrError as fault:

@@ -171,7 +171,7 @@ def _names_in(test: ast.expr) -> frozenset[str] | None:
 
 
 def _said(statement: ast.stmt, lines: Sequence[str]) -> str:
-    """Return the lines of a statement, without white space at their ends."""
+    """Return the source of a statement, with white space stripped from each line."""
     if statement.lineno == statement.end_lineno:
         line = lines[statement.lineno - 1].encode("utf-8", "surrogatepass")
         return line[statement.col_offset : statement.end_col_offset].decode("utf-8", "replace")

@@ -1,4 +1,4 @@
-"""Find, by counting lines, the lines of a merge that one side replaced everywhere."""
+"""Find lines in a merge that one side replaced everywhere, by counting lines."""
 
 from __future__ import annotations
 
@@ -102,7 +102,7 @@ def _words(growth: Mapping[str, int]) -> Counter[bytes]:
 
 
 def _is_word_suspect(base: str, counted: Growths) -> bool:
-    """Return whether a word was removed everywhere, added by both sides, or left unbound."""
+    """Return whether the merge has a word that a side removed, that both add, or only once now."""
     upstream, fork, both = map(_words, (counted.upstream, counted.fork, counted.merged))
     old = Counter(_split(base))
     for word in upstream.keys() | fork.keys() | both.keys():

@@ -1,4 +1,4 @@
-"""Find the uses of names in a merge that are in a form which one side replaced everywhere."""
+"""Find uses of names in a merge whose form one side replaced everywhere."""
 
 from __future__ import annotations
 
@@ -70,7 +70,10 @@ def _fewest(use: _Use) -> int:
 
 
 def _kept(name: str, base: str, side: str) -> set[_Use]:
-    """Return the uses of a name that a side has, and the calls that it does not make otherwise."""
+    """Return the uses of a name that a side did not replace.
+
+    Calls count as replaced only if the side makes other calls of the name instead.
+    """
     kept = {use for line in _lines_with(name, side) for use in _uses(line, has_comments=True)}
     was, now = (Counter(_calls(text, name)) for text in (base, side))
     kept |= now.keys()

@@ -90,7 +90,7 @@ def mode_words(before: Entry | None, after: Entry | None) -> str:
 
 
 class Chosen(Struct, frozen=True):
-    """A file as it is with the hunks that a person chose, and with only the others."""
+    """The text of a file with only the hunks that a person chose, and with only the others."""
 
     is_whole: bool  # it could be chosen only as a whole
     taken: bytes  # with only the chosen hunks

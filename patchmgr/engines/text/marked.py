@@ -71,7 +71,7 @@ def split_marked(marked: bytes) -> MarkedText:
 
 
 def _pieces(marked: bytes) -> Iterator[tuple[bytes, RegionSides | None]]:
-    """Yield a text's pieces in order, each with the parsed conflict region, or None if clean."""
+    """Yield the pieces of a text in order: a region with its sides, clean text with None."""
     text, start, at = b"\n" + marked, 1, 1
     sides: list[bytes] = []
     while found := _MARKERS[len(sides)].search(text, at - 1):
