@@ -12,8 +12,8 @@ from textual.widgets import Input, Static
 
 from patchmgr.commands.resolve import SLOW, Keys, Resolver
 from patchmgr.model.outcome import Verdict
-from patchmgr.render.escape import clean
-from patchmgr.render.resolving import Pane, about_lines, cut, key_lines, list_rows
+from patchmgr.render.escape import clean, cut
+from patchmgr.render.resolving import Pane, about_lines, key_lines, list_rows
 
 _MOST_PANES = 12
 _WIDE = 110  # columns; from this width on, the texts are shown side by side

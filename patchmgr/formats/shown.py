@@ -25,6 +25,11 @@ def shown(text: str | bytes) -> str:
     return "".join(made) + ("..." if len(plain) > LIMIT else "")
 
 
+def cut(text: str, width: int) -> str:
+    """Return a text cut to at most `width` characters; a text that was too long ends in "…"."""
+    return text if len(text) <= width else f"{text[: width - 1]}…"
+
+
 def typed(path: str | os.PathLike[str]) -> str:
     """Return a path or URL as it must be typed in a shell, quoted if necessary."""
     return shlex.quote(os.fspath(path))

@@ -38,6 +38,11 @@ def _shown(character: str) -> str:
     return f"\\u{code:04x}" if code <= 0xFFFF else f"\\U{code:08x}"
 
 
+def cut(text: str, width: int) -> str:
+    """Return a text cut to at most `width` characters; a text that was too long ends in "…"."""
+    return text if len(text) <= width else f"{text[: max(width - 1, 0)]}…"
+
+
 def counted(number: int, noun: str) -> str:
     """Return a number with its noun in the singular or plural: "1 patch", "2 patches"."""
     if number == 1:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 
-from patchmgr.render.escape import clean
+from patchmgr.render.escape import clean, cut
 
 LONGEST = 200
 LIMIT = 60_000  # characters; GitHub accepts 65,536
@@ -137,5 +137,4 @@ class Page:
 
 def shortened(foreign: str) -> str:
     """Return the text, escaped by `clean` and cut to at most `LONGEST` characters."""
-    shown = clean(foreign)
-    return shown if len(shown) <= LONGEST else f"{shown[: LONGEST - 1]}…"
+    return cut(clean(foreign), LONGEST)

@@ -21,9 +21,8 @@ from patchmgr.model.footprint import (
     RiskKind,
 )
 from patchmgr.model.work_order import WorkOrder
-from patchmgr.render.escape import clean, counted, reliability_text
+from patchmgr.render.escape import clean, counted, cut, reliability_text
 from patchmgr.render.report_words import REACH_WORDS, TITLES, groups, steps
-from patchmgr.render.resolving import cut
 from patchmgr.render.work_order import OrderCode, OrderLine, sections
 
 

@@ -41,11 +41,6 @@ class ListRow(Struct, frozen=True):
     is_here: bool = False
 
 
-def cut(line: str, width: int) -> str:
-    """Return a line cut to at most `width` characters; a line that was too long ends in "…"."""
-    return line if len(line) <= width else f"{line[: max(width - 1, 0)]}…"
-
-
 def list_rows(outcomes: Sequence[SeriesOutcome], state: Resolving) -> Iterator[ListRow]:
     """Yield each series, its patches with their verdicts, and the conflicts of each patch."""
     for outcome in outcomes:

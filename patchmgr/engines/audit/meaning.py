@@ -19,6 +19,7 @@ from patchmgr.engines.audit.places import added_lines, base_path, merged_files
 from patchmgr.engines.audit.states import States, Told, decoded
 from patchmgr.engines.languages.file_types import PYTHON
 from patchmgr.engines.structure.python_tree import Function, parse_expression, parse_python
+from patchmgr.formats.shown import cut
 from patchmgr.model.audit import AuditFinding
 
 _LONGEST_SHOWN = 60  # characters of an expression that are shown, at most
@@ -196,8 +197,7 @@ def _shown(was: str, now: str) -> tuple[str, str]:
         same = len([*takewhile(lambda pair: pair[0] == pair[1], zip(was, now, strict=False))])
         start = max(was.rfind(" ", 0, same), was.rfind("(", 0, same)) + 1
         was, now = (f"…{text[start:]}" if start else text for text in (was, now))
-    was, now = (f"{t[:_LONGEST_SHOWN]}…" if len(t) > _LONGEST_SHOWN else t for t in (was, now))
-    return f"`{was}`", f"`{now}`"
+    return f"`{cut(was, _LONGEST_SHOWN)}`", f"`{cut(now, _LONGEST_SHOWN)}`"
 
 
 def _sides(old: str, new: str) -> _Sides | None:

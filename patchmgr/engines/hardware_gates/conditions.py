@@ -20,6 +20,7 @@ from patchmgr.engines.hardware_gates.words import (
     has,
 )
 from patchmgr.engines.structure.python_tree import last_name
+from patchmgr.formats.shown import cut
 from patchmgr.model.footprint import Gate
 
 Facts = Mapping[str, ast.expr]
@@ -65,7 +66,7 @@ class GateFinder(Struct, frozen=True):
             kind = self.words.kind(name)
             if kind is not None and (kind != PROBE or self._is_probe(node)):
                 text = getattr(node, "text", None) or ast.unparse(node)
-                return Gate(kind, text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}…")
+                return Gate(kind, cut(text, _LONGEST))
         return None
 
     def in_front(

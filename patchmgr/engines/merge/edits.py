@@ -8,6 +8,7 @@ from patchmgr.engines.merge.align import aligned
 from patchmgr.engines.merge.languages import framed, language_of
 from patchmgr.engines.merge.statements import read
 from patchmgr.engines.merge.tree import Node, lines_of
+from patchmgr.formats.shown import cut
 from patchmgr.model.edits import Edit
 
 _SHOWN = 60  # characters of a statement that are quoted
@@ -127,11 +128,11 @@ def _thing(node: Node, parent: Node, symbol: str, within: str, verb: str) -> str
 
 def _replaced(old: str, new: str, symbol: str, within: str) -> str:
     old, new = (" ".join(text.split()) for text in (old, new))
-    said = ("", symbol.rpartition(".")[2], f"`{_cut(new)}`")
+    said = ("", symbol.rpartition(".")[2], f"`{cut(new, _SHOWN)}`")
     place = f" in {within}" if within not in said else ""
     if old and new:
-        return f"replace `{_cut(old)}` with `{_cut(new)}`{place}"
-    return f"add `{_cut(new)}`{place}" if new else f"remove `{_cut(old)}`{place}"
+        return f"replace `{cut(old, _SHOWN)}` with `{cut(new, _SHOWN)}`{place}"
+    return f"add `{cut(new, _SHOWN)}`{place}" if new else f"remove `{cut(old, _SHOWN)}`{place}"
 
 
 def _text(nodes: Sequence[Node]) -> str:
@@ -172,12 +173,10 @@ def _rewritten(old: Node, new: Node) -> str:
     )
     start = max(0, same - _SHOWN // 2) if max(len(one), len(other)) > _SHOWN else 0
     before = "…" if start else ""
-    return f"replace `{before}{_cut(one[start:])}` with `{before}{_cut(other[start:])}`"
+    return (
+        f"replace `{before}{cut(one[start:], _SHOWN)}` with `{before}{cut(other[start:], _SHOWN)}`"
+    )
 
 
 def _quoted(node: Node) -> str:
-    return f"`{_cut(node.text.strip().partition(chr(10))[0].strip())}`"
-
-
-def _cut(text: str) -> str:
-    return text if len(text) <= _SHOWN else f"{text[: _SHOWN - 1]}…"
+    return f"`{cut(node.text.strip().partition(chr(10))[0].strip(), _SHOWN)}`"

@@ -22,6 +22,7 @@ from patchmgr.engines.structure.guards_lines import (
 )
 from patchmgr.engines.structure.outdated_uses import outdated_uses
 from patchmgr.engines.structure.sides import Texts
+from patchmgr.formats.shown import cut
 from patchmgr.model.audit import AuditFinding
 
 Question = tuple[Texts, str, str]
@@ -92,7 +93,8 @@ def check_file(
 def _outdated(texts: Texts, merged: str, counted: Growths) -> tuple[str, ...]:
     """Return warnings about lines and uses in a form that the other side replaced everywhere."""
     uses = (
-        f"`{line[:LONGEST_SHOWN]}` uses `{name}` as it was before {who} changed every use of it."
+        f"`{cut(line, LONGEST_SHOWN)}` uses `{name}` as it was before {who} changed every use"
+        " of it."
         for line, name, who in outdated_uses(texts, merged, counted)
     )
     return (*outdated_lines(texts, counted), *uses)

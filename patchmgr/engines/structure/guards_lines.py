@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 
 from patchmgr.engines.languages.words import NAMES
+from patchmgr.formats.shown import cut
 
 if TYPE_CHECKING:
     from patchmgr.engines.structure.sides import Texts
@@ -75,9 +76,10 @@ def _is_distinctive(line: str) -> bool:
 
 
 def _sentence(lines: list[str], who: str) -> str:
-    first = lines[0] if len(lines[0]) <= LONGEST_SHOWN else f"{lines[0][:LONGEST_SHOWN]}…"
     more = f" (and {len(lines) - 1} more like it)" if len(lines) > 1 else ""
-    return f"`{first}`{more} is new, although {who} replaced every copy of it."
+    return (
+        f"`{cut(lines[0], LONGEST_SHOWN)}`{more} is new, although {who} replaced every copy of it."
+    )
 
 
 def is_worth_a_look(texts: Texts, counted: Growths) -> bool:
