@@ -243,7 +243,7 @@ class Scan:
         elif key is not None and "()" not in words:
             kind = ScopeKind.ENUMERATION if texts[key] == "enum" else ScopeKind.TYPE
             name = _type_name(words)
-            owners = (*owners, *type_names(words)[-1:])
+            owners = (*owners, *[*filter(is_name, words)][-1:])
             rest = (Token("{", line), Token("}", line))
             rest = (Token("typedef", line), *rest) if texts[0] == "typedef" else rest
         elif "()" not in texts:
@@ -468,11 +468,6 @@ def _type_words(texts: Sequence[str]) -> list[str]:
         elif not depth and text not in (">", "final", "class", "struct"):
             words.append(text)
     return words
-
-
-def type_names(words: Sequence[str]) -> list[str]:
-    """Return the names among the words that `_type_words` found; the type's own name is last."""
-    return [word for word in words if is_name(word)]
 
 
 def _type_name(words: list[str]) -> str | None:

@@ -35,6 +35,9 @@ KEYWORDS = frozenset(
 
 OPERATORS = frozenset({"<", ">", "<=", ">=", "==", "!=", "&&", "||"})
 
+WORD = late_pattern(rb"[^\W\d]\w*")
+# A name, not a word of prose: it has an underscore, a digit or a capital after its first letter.
+CODE_NAME = late_pattern(rb"[^\W\d]\w*[_0-9A-Z]\w*$")
 _STRING = r"\"(?:\\.|[^\"\\\n])*\"|'(?:\\.|[^'\\\n])*'"
 _WORD = late_pattern(
     rf"(?P<string>{_STRING})|(?P<word>[^\W\d]\w*|\d[\w.]*)|(?P<sign>[<>=!]=|[<>]|&&|\|\|)"

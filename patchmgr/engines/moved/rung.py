@@ -346,7 +346,8 @@ class _Work:
             self._add_part(moved)
         self._settle_imports()
         moves = {unit: self._moves[unit] for unit in self._units.values()}
-        displaced = [(unit, home.unit) for unit, home in moves.items() if self._is_own(home.path)]
+        is_own = self._search.is_own
+        displaced = [(unit, home.unit) for unit, home in moves.items() if is_own(home.path)]
         if not self._parts and not displaced:
             return Relocation((), {}, self._uncertain) if self._uncertain else None
         staying = [change for change in self._changes if not self._is_away(change)]
@@ -362,15 +363,12 @@ class _Work:
                     self._settle(change, home)
         return Relocation(tuple(self._parts), self._places, self._uncertain)
 
-    def _is_own(self, path: str) -> bool:
-        return self._own is not None and path == self._own.path
-
     def _is_away(self, change: HunkRun) -> bool:
         """Return whether a change moved to another file, or upstream deleted the file."""
         home = self._home_of(change)
         if home is None:
             return self._own is None
-        return not self._is_own(home.path) and any(p.path == home.path for p in self._parts)
+        return not self._search.is_own(home.path) and any(p.path == home.path for p in self._parts)
 
     def _has_followed(self, change: HunkRun, staying: Sequence[HunkRun]) -> bool:
         """Return whether a change adds imports that only moved lines use, so that it moves, too."""
@@ -391,7 +389,7 @@ class _Work:
         moves: dict[str, list[tuple[Unit, Home]]] = {}
         for unit, home in self._moves.items():
             is_inner = any(u != unit and u.has(unit.start, unit.end) for u in self._moves)
-            if not self._is_own(home.path) and unit in used and not is_inner:
+            if not self._search.is_own(home.path) and unit in used and not is_inner:
                 moves.setdefault(home.path, []).append((unit, home))
         for pairs in moves.values():
             here = {unit for unit, _ in pairs}

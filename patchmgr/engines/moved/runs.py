@@ -9,10 +9,8 @@ from msgspec.structs import replace
 
 from patchmgr.engines.languages.words import is_blank
 from patchmgr.engines.moved.units import Outline, Unit
-from patchmgr.engines.text.differences import Run, runs_of
+from patchmgr.engines.text.differences import CONTEXT, Run, runs_of
 from patchmgr.model.patch import Hunk
-
-CONTEXT = 3
 
 
 class HunkRun(Struct, frozen=True):

@@ -101,7 +101,7 @@ class Search:
         word = re.compile(rb"\b%s\b" % re.escape(leaf))
         homes: list[Home] = []
         for path in self._elsewhere.paths(self._base.language):
-            content = None if self._is_own(path) else self._elsewhere.after(path)
+            content = None if self.is_own(path) else self._elsewhere.after(path)
             if content is None or len(content) > LARGEST_CONTENT or leaf not in content:
                 continue  # searching for bytes first is faster than searching for a word
             if not word.search(content):
@@ -142,7 +142,7 @@ class Search:
         needles = sorted(distinctive, key=lambda line: (-len(line), line))[:NEEDLES]
         found: dict[str, frozenset[bytes]] = {}
         for path in self._elsewhere.paths(self._base.language):
-            content = None if self._is_own(path) else self._elsewhere.after(path)
+            content = None if self.is_own(path) else self._elsewhere.after(path)
             if content is not None and len(content) <= LARGEST_CONTENT:
                 found[path] = frozenset(needle for needle in needles if needle in content)
         spread = Counter(needle for there in found.values() for needle in there)
@@ -154,7 +154,8 @@ class Search:
             if len(there & rare) >= least and 2 * len(there) >= len(needles)
         ]
 
-    def _is_own(self, path: str) -> bool:
+    def is_own(self, path: str) -> bool:
+        """Return whether `path` is that of the same file after the rebase."""
         return self._own is not None and path == self._own.path
 
     def _outline(self, path: str) -> Outline:

@@ -16,8 +16,9 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from patchmgr.engines.languages.symbols import SymbolIndex
+from patchmgr.engines.languages.words import CODE_NAME, WORD
 from patchmgr.engines.series.placement import split_lines
-from patchmgr.engines.text.differences import Block, changed_blocks
+from patchmgr.engines.text.differences import CONTEXT, Block, changed_blocks
 from patchmgr.engines.text.marked import sides_of, split_marked
 from patchmgr.model.outcome import FileConflict, UpstreamCommit, Verdict
 from patchmgr.model.snapshot import FILE_MODES, Entry
@@ -28,15 +29,10 @@ if TYPE_CHECKING:
     from patchmgr.engines.series.fold import FileStep, Overlay
     from patchmgr.model.ports import Blobs
 
-CONTEXT = 3  # lines around a change, as git's diffs have them
-
 Origin = tuple[str, str]
 """The name of a patch in conflict, and the path of the file in conflict after the rebase."""
 
-_WORD = re.compile(rb"[A-Za-z_]\w*")
 _COMMENT = re.compile(rb"(?:#(?!\s*(?:define|if|elif|include)\b)|//).*")
-# A name, not a word of prose: it has an underscore, a digit or a capital after its first letter.
-_NAME = re.compile(rb"[A-Za-z_]\w*[_0-9A-Z]\w*$")
 _DEFINED = re.compile(rb"\b(?:def|class|struct|enum|union|using|define|namespace)\s+(\w+)")
 
 
@@ -231,12 +227,12 @@ def _added(old: bytes, new: bytes) -> bytes:
 def _brought(without: bytes, with_it: bytes) -> set[bytes]:
     """Return the names that a file contains only because of the lines in conflict."""
     added = _added(without, with_it)
-    names = {word for word in _words(added) if _NAME.match(word)}
+    names = {word for word in _words(added) if CODE_NAME.match(word)}
     return (names | set(_DEFINED.findall(added))) - _words(without)
 
 
 def _words(text: bytes) -> set[bytes]:
-    return set(_WORD.findall(_COMMENT.sub(b"", text)))
+    return set(WORD.findall(_COMMENT.sub(b"", text)))
 
 
 def pass_on_causes(

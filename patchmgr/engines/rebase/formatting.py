@@ -56,8 +56,8 @@ def is_same_python(one: bytes, other: bytes) -> bool:
     """Return whether two Python texts have the same tree, comments and words in docstrings."""
     if one == other:
         return True
-    known = _python(_text(one))
-    return known is not None and known == _python(_text(other))
+    known = _python(text_of(one))
+    return known is not None and known == _python(text_of(other))
 
 
 @lru_cache(maxsize=8)
@@ -90,13 +90,13 @@ def _simplify(tree: ast.AST) -> None:
 
 
 def _is_sound_python(merged: bytes, base: bytes, upstream: bytes, fork: bytes) -> bool:
-    text, sides = _text(merged), Texts(_text(base), _text(upstream), _text(fork))
+    text, sides = text_of(merged), Texts(text_of(base), text_of(upstream), text_of(fork))
     return compiles(text) and not suspect(sides, text, PYTHON[0])
 
 
 def is_same_cxx(one: bytes, other: bytes) -> bool:
     """Return whether two C++ texts have the same tokens, and the same words in comments."""
-    return one == other or _cxx(_text(one)) == _cxx(_text(other))
+    return one == other or _cxx(text_of(one)) == _cxx(text_of(other))
 
 
 def _cxx(text: str) -> tuple[list[str], list[str]]:
@@ -127,7 +127,8 @@ def _definitions(content: bytes) -> Counter[str]:
     return Counter(name for name in names if name not in outer)
 
 
-def _text(content: bytes) -> str:
+def text_of(content: bytes) -> str:
+    """Decode UTF-8, with a surrogate escape for each byte that is not UTF-8."""
     return content.decode("utf-8", "surrogateescape")
 
 

@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from patchmgr.engines.conflicts.ids import conflict_id
 from patchmgr.engines.conflicts.memory import replay, whole_sides
 from patchmgr.engines.languages.file_types import PYTHON
-from patchmgr.engines.rebase.formatting import may_be_formatting, merge_formatted
+from patchmgr.engines.rebase.formatting import may_be_formatting, merge_formatted, text_of
 from patchmgr.engines.rebase.ladder import (
     ABSORBED_SYNTAX,
     CARRIED_TEXT,
@@ -175,7 +175,7 @@ def climb_on(
             return collided
         if found.content == ours:
             return Merged(sides.ours, (DECIDED,) * len(collided.answers))
-    around = tuple(map(_text, sides_of(marked)))
+    around = tuple(map(text_of, sides_of(marked)))
     if isinstance(found, Solved) and not _is_ours(found, ours, around[1]):
         answers = _answered(collided, _ANSWERS[found.how])
         if found.how is How.FORMAT:
@@ -192,11 +192,11 @@ def climb_on(
 def _is_ours(found: Solved, ours: bytes, around: str) -> bool:
     """Return whether a merge gives upstream's text, in the whole file or in all regions."""
     is_guess = found.how is How.STRUCTURAL
-    return found.content == ours or (is_guess and _text(found.content) == around)
+    return found.content == ours or (is_guess and text_of(found.content) == around)
 
 
 def _breaks(content: bytes, *sides: bytes) -> bool:
-    return not compiles(_text(content)) and all(compiles(_text(side)) for side in sides)
+    return not compiles(text_of(content)) and all(compiles(text_of(side)) for side in sides)
 
 
 def _answered(collided: Collided, answer: Answer) -> tuple[Answer, ...]:
@@ -250,8 +250,4 @@ def has_last_newline(base: bytes, ours: bytes, theirs: bytes) -> bool:
 
 
 def _texts(base: bytes, ours: bytes, theirs: bytes) -> Texts:
-    return Texts(_text(base), _text(ours), _text(theirs))
-
-
-def _text(content: bytes) -> str:
-    return content.decode("utf-8", "surrogateescape")
+    return Texts(text_of(base), text_of(ours), text_of(theirs))

@@ -20,6 +20,7 @@ from patchmgr.engines.hardware_gates.python import python_sides
 from patchmgr.engines.hardware_gates.sites import Lines, PinAndHead, compared
 from patchmgr.engines.hardware_gates.words import Words
 from patchmgr.engines.languages.file_types import CXX_LANGUAGES, is_test, is_third_party, language
+from patchmgr.engines.moved.units import leaf_of
 from patchmgr.engines.report.footprint import tally
 from patchmgr.engines.report.subsystems import Subsystems
 from patchmgr.formats import toml_text
@@ -184,7 +185,7 @@ def hotspots(
         Hotspot(
             names.get(path, path),
             symbol,
-            len(by_name.get((path, _last(symbol)), ())),
+            len(by_name.get((path, leaf_of(symbol or "")), ())),
             len(by_file.get(path, ())),
             tuple(dict.fromkeys(own)),
         )
@@ -199,11 +200,7 @@ def heading_name(heading: str) -> str:
     return next((match[1] for match in found if match is not None), "")
 
 
-def _last(symbol: str | None) -> str:
-    return "" if symbol is None else re.split(r"\.|::", symbol)[-1]
-
-
-RUNS_BY_BEING_THERE = frozenset(
+AUTOMATIC_FILES = frozenset(
     {"sitecustomize.py", "usercustomize.py", "conftest.py", "setup.py", ".gitmodules", ".envrc"}
     | {".pre-commit-config.yaml", "noxfile.py", "tox.ini"}
 )
@@ -247,7 +244,7 @@ def find_risks(
 
 def _of_file(file: FileFootprint, change: FileChange) -> Iterator[Risk]:
     name = file.path.rpartition("/")[2]
-    if name in RUNS_BY_BEING_THERE or name.endswith(".pth") or _WORKFLOWS.search(file.path):
+    if name in AUTOMATIC_FILES or name.endswith(".pth") or _WORKFLOWS.search(file.path):
         yield Risk(RiskKind.RUNS, file.path, file.kind.value, file.patches)
     if file.is_binary:
         yield Risk(RiskKind.BINARY, file.path, file.kind.value, file.patches)

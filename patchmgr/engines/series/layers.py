@@ -13,6 +13,7 @@ from itertools import pairwise
 from msgspec import Struct
 
 from patchmgr.engines.languages.file_types import CXX, language
+from patchmgr.engines.languages.words import CODE_NAME, WORD
 from patchmgr.engines.rebase.ladder import Merged, Sides, merge_file
 from patchmgr.engines.series.fold import Overlay, step_patch
 from patchmgr.engines.series.placement import split_lines
@@ -154,9 +155,6 @@ _DEFINED = re.compile(
     rb"\s+(\w+)",
     re.MULTILINE,
 )
-_WORD = re.compile(rb"[^\W\d]\w*")
-# A name, not a word of prose: it has an underscore, a digit or a capital after its first letter.
-_NAME = re.compile(rb"[^\W\d]\w*[_0-9A-Z]\w*$")
 
 
 def dependencies(
@@ -228,11 +226,11 @@ class _Names(Struct, frozen=True):
             spoken = "C++" if path.endswith(CXX) else language(path)
             sides = [ground.content(entry) for entry in (before, after)]
             old, new = (split_lines(side) for side in sides)
-            known = {(spoken, word) for word in _WORD.findall(sides[0])}
+            known = {(spoken, word) for word in WORD.findall(sides[0])}
             for block in changed_blocks(old, new):
                 text = b"".join(new[block.new_start : block.new_end])
-                defined.update((spoken, n) for n in _DEFINED.findall(text) if _NAME.match(n))
-                written.update({(spoken, word) for word in _WORD.findall(text)} - known)
+                defined.update((spoken, n) for n in _DEFINED.findall(text) if CODE_NAME.match(n))
+                written.update({(spoken, word) for word in WORD.findall(text)} - known)
             defined -= known
         return cls(frozenset(defined), frozenset(written))
 

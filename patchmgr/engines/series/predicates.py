@@ -12,6 +12,7 @@ from packaging.version import Version
 
 from patchmgr.engines.languages.file_types import language
 from patchmgr.engines.languages.symbols import SymbolIndex
+from patchmgr.engines.moved.units import leaf_of
 from patchmgr.errors import PatchmgrError
 from patchmgr.formats.regexes import compile_regex
 from patchmgr.formats.shown import shown
@@ -162,7 +163,7 @@ def _lines_of(symbol: str, path: str, text: str, state: State) -> list[int]:
 
 def _may_define(symbol: str, path: str, lines: Sequence[str]) -> bool:
     """Return whether a line outside of all known symbols may define the symbol after all."""
-    name = re.escape(re.split(r"[.]|::", symbol)[-1])
+    name = re.escape(leaf_of(symbol))
     before = r"\b(?:class|def)\s+" if language(path) == "Python" else r"\b"
     word = re.compile(rf"{before}{name}\b")
     return any(word.search(line) for line in lines)

@@ -14,6 +14,7 @@ from patchmgr.engines.languages.words import is_blank, is_import
 from patchmgr.engines.text.patience import anchors, equal_ends, equal_runs, singles
 from patchmgr.model.patch import Hunk
 
+CONTEXT = 3  # lines around a change, as git's diffs have them
 LARGEST_GAP = 100_000  # pairs of lines that are compared where no line is unique, at most
 DEEPEST = 30  # levels of nested parts that are compared, at most
 

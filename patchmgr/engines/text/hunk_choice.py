@@ -8,10 +8,8 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from patchmgr.engines.series.placement import split_lines
-from patchmgr.engines.text.differences import Block, changed_blocks
+from patchmgr.engines.text.differences import CONTEXT, Block, changed_blocks
 from patchmgr.model.snapshot import FILE_MODES, Entry
-
-CONTEXT = 3  # lines around a change, as git's diffs have them
 
 Line = bytes
 
