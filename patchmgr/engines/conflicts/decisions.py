@@ -24,7 +24,7 @@ from patchmgr.model.patch import Hunk, Patch
 from patchmgr.model.ports import Blobs
 
 NEIGHBORS = 3  # lines included on each side of a text that is not distinctive
-DIGITS = 32
+DIGITS = 32  # hexadecimal digits of a digest
 
 
 def basis_of(

@@ -15,7 +15,7 @@ from patchmgr.formats.late_patterns import late_pattern
 
 _COMMENT = r"//[^\n]*|/\*(?:[^*/]|\*(?!/)|/(?!\*))*\*/"
 _BOUNDARY = late_pattern(r"[{};]")
-_ENDLESS = late_pattern(r"/\*|\"")
+_ENDLESS = late_pattern(r"/\*|\"")  # is left of a string or comment that is not closed
 _BRACKETS = (("(", ")"), ("[", "]"))
 _DEEPEST = 100  # nested blocks, at most; the names of blocks get longer with each level
 _ANGLES = late_pattern(r"<[^<>]*>")

@@ -16,7 +16,7 @@ _IMPORT = re.compile(
 )
 
 _Imports = set[tuple[str, str]]
-_PART = re.compile(r"^\.+|[^.]+")
+_PART = re.compile(r"^\.+|[^.]+")  # the dots of a relative import, or one name
 
 
 class FileImports(Struct, frozen=True):

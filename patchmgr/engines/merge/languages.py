@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from patchmgr.engines.languages.file_types import language
 
 CLOSERS = {"(": ")", "[": "]", "{": "}"}
-_NEVER = r"(?!)"
+_NEVER = r"(?!)"  # matches nothing
 _WORD = r"[^\W\d]\w*|\.?\d(?:[eE][+-]|'?[\w.])*"
 _QUOTED = r'"(?:\\.|[^"\\\n])*"'
 _STRING = rf"{_QUOTED}|'(?:\\.|[^'\\\n])*'"

@@ -57,7 +57,7 @@ from patchmgr.engines.merge.verify import (
 
 BY_LINES = frozenset({"ours, theirs", "theirs, ours"})
 _SIDES = frozenset({"ours", "theirs"})
-_JSON_MEMBER = re.compile(r'\s*(?:"(?:\\.|[^"\\])*"\s*:|[}\],]*\s*$)')
+_JSON_MEMBER = re.compile(r'\s*(?:"(?:\\.|[^"\\])*"\s*:|[}\],]*\s*$)')  # a key, or only brackets
 _REWORDED = 0.6  # share of the words that a line and its new version have in common
 # An underline, a line in bold, or a heading of Markdown. A single # may begin a comment.
 _HEADING = re.compile(r"\s*(?:([=~^\-])\1{2,}|\*\*.+\*\*|##+ .+)\s*$")

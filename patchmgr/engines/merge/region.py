@@ -242,7 +242,7 @@ def _widened(found: list[Piece], at: int, language: Language) -> tuple[int, int]
     return None if first == len(context) and not last else (len(context) - first, last)
 
 
-_ANCHORS = re.compile(r"[A-Za-z_#]")
+_ANCHORS = re.compile(r"[A-Za-z_#]")  # begins a statement if not indented
 _IN_PYTHON = re.compile(r"\s*(?:async def|def|class|import|from|@)\b|[A-Za-z_#@]")
 # A line of a raw string may begin like any other statement.
 _BESIDE_RAW_STRINGS = re.compile(

@@ -285,7 +285,7 @@ def _assigned(tokens: Sequence[Token]) -> str:
     return ""
 
 
-_KEYED_LINE = re.compile(r"\s*(?:-\s+)?([\w.\-/\"'\[\]]+)\s*[:=]")
+_KEYED_LINE = re.compile(r"\s*(?:-\s+)?([\w.\-/\"'\[\]]+)\s*[:=]")  # `key: value` or `key = value`
 
 
 def _what_line(words: Sequence[str], language: Language) -> tuple[str, str]:

@@ -32,23 +32,23 @@ _IF = re.compile(r"\bif\s*\((.*)\)")
 _CONSTANTS = frozenset({"NULL", "null", "nullptr", "true", "false", "not", "None"})
 _CONVERSION = re.compile(r"%[-+ #0-9.*]*(?:hh?|ll?|[zjtLq])?[diouxXeEfFgGaAcspn]")
 _ALTERNATIVES = re.compile(r"(?<![^\s\"'(])([^\s\"'(),;]+) (?:&&|\|\|?|and|or) \1(?![^\s\"'),;])")
-_JOINED = re.compile(r"\b(?=(\w+[^\w\s]{1,3}[^\W\d]\w*))")
+_JOINED = re.compile(r"\b(?=(\w+[^\w\s]{1,3}[^\W\d]\w*))")  # `a/b`
 # the first part of a name with underscores, or of a path
 _PREFIX = re.compile(r"(?<![\w/.])(?:[^\W\d]\w*?_(?=\w)|\w[\w.-]*/(?=[\w.-]))")
 _NUMBER = re.compile(r"\d+")
 # the name of a parameter, and its default value
 _PARAMETER = re.compile(r"(?:(?<=[\w*&>]\s)|(?<=[*&>]))\w+\s*(?:=[^,()]*)?(?=[,)])")
 _POINTER = re.compile(r"\w+\s*\(\s*\*")  # to a function
-_CALL = re.compile(r"([\w.:>-]+)\s*\((.*,.*)\);")
+_CALL = re.compile(r"([\w.:>-]+)\s*\((.*,.*)\);")  # with two arguments or more
 _NEAR = 2  # tokens between the edits of both sides
 _LONGEST_RUN = 30  # words of the longest run that is checked for repetition
 _NEARBY = 10  # lines before and after a region
 _ALIKE = 0.9  # share of the words that two lines have in common
-_HEAD = re.compile(r"\s*[^#].*\(\s*\S")
+_HEAD = re.compile(r"\s*[^#].*\(\s*\S")  # begins a declaration or a call
 _INCLUDED = re.compile(
     r"^[ \t]*#[ \t]*include[ \t]*([\"<](?:[^\">\n]*/)?)([^\"/>\n]+)", re.MULTILINE
 )
-_SIGN = re.compile(r"[(=;,{\[]")
+_SIGN = re.compile(r"[(=;,{\[]")  # the end of what is declared
 _DECLARES = re.compile(
     r"\s*(?!(?:case|delete|else|extern|friend|goto|namespace|new|return|throw|typedef|using)\b)"
     r"(?!(?:class|enum|struct|union)\s+\w+\s*[;{])"
@@ -61,7 +61,7 @@ _FUNCTION = re.compile(
     r"\s*(?!(?:await|case|defer|delete|else|go|goto|new|return|throw|yield)\b)"
     r"\w[\w<>:,\s*&]*[\s*&](\w+\s*\(.*)"
 )
-_USE = re.compile(r"\b([^\W\d]\w+)\s*(?=(\(|\[|->|\.\w+|[,)]))")
+_USE = re.compile(r"\b([^\W\d]\w+)\s*(?=(\(|\[|->|\.\w+|[,)]))")  # a name, and what follows it
 _PART = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+|[^\w\s]|[^\W_a-zA-Z\d]+")  # of names, too
 _SECTION = re.compile(r"\s*(?:private|protected|public|signals)\b[^(]*:\s*$")
 _BRACKET = re.compile(r"[()\[\]{},]")

@@ -40,13 +40,13 @@ from patchmgr.formats import toml_text
 _FUNCTION = re.compile(r"[ \t]*(?:async\s+def|def)\b")
 _CLAUSE = re.compile(r"[ \t]*(?:(?:else|elif|except|finally|case)\b|[#)\]}])")
 _BINDINGS = re.compile(r"^([ \t]*)(?:(?:async\s+)?def|(class))\s+(\w+)|^(\w+)\s*(?:=[^=]|:)", re.M)
-_GROUP = re.compile(r"[\\@]([{}])")
+_GROUP = re.compile(r"[\\@]([{}])")  # of Doxygen
 _SPACE = re.compile(r"(?:\\[ntr]|\s)+")  # white space in a docstring, which is only layout
 _CODING = re.compile(r"[ \t\f]*#.*?coding[:=]")  # PEP 263; it counts in the first two lines only
 _IMPORT = re.compile(r"(?:use|import)\b")  # a `using` of C# comes before the namespace
 _STATIC_CONST = re.compile(r"^[ \t]*static\b[^;{}=\"]*\)\s*const\s*[;{]", re.MULTILINE)
 _NAMESPACE = re.compile(r"(?:namespace|package)\b[^{]*$")
-_CONDITION = re.compile(r"^[ \t]*#[ \t]*(if|endif)", re.MULTILINE)
+_CONDITION = re.compile(r"^[ \t]*#[ \t]*(if|endif)", re.MULTILINE)  # of the preprocessor
 _TAG = re.compile(r"<(/?)([A-Za-z][\w:.-]*)(?![\w:.-])(?:[^<>]*[^/<>])?>")  # `<p/>` opens nothing
 _CONTROL = re.compile(rb"(?:async )?(?:if|elif|else|for|while|with|try|except|finally|case)\b.*:$")
 _MESSAGE = re.compile(r'^msgid "(?!"\nmsgstr).*\n(?:(?:msg|").*(?:\n|\Z))*', re.MULTILINE)

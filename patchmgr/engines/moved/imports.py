@@ -24,8 +24,8 @@ from patchmgr.engines.structure.python_tree import Import, bound_by, last_name, 
 from patchmgr.engines.text.differences import Run, changed_blocks
 
 _STRING = re.compile(r"\"(?:\\.|[^\"\\\n])*\"|'(?:\\.|[^'\\\n])*'")
-_NAME = re.compile(r"(?<![\w.])[^\W\d]\w*(?!\s*=(?!=))")
-_ATTRIBUTE = re.compile(r"\b(?:self|cls)\.([^\W\d]\w*)(\s*=(?!=))?")
+_NAME = re.compile(r"(?<![\w.])[^\W\d]\w*(?!\s*=(?!=))")  # no attribute or keyword argument
+_ATTRIBUTE = re.compile(r"\b(?:self|cls)\.([^\W\d]\w*)(\s*=(?!=))?")  # and whether it is set
 _WORDS = re.compile(rb"\w+")
 _LISTED = re.compile(rb"\w+(?: as \w+)?,")  # a name in brackets over several lines
 _INCLUDE = re.compile(rb"\s*#\s*include\b")

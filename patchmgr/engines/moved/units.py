@@ -15,7 +15,7 @@ from patchmgr.engines.languages.words import is_blank
 from patchmgr.engines.series.placement import split_lines
 from patchmgr.engines.text.distinctive import bare, is_distinctive
 
-_MARK = re.compile(r"\.|::")
+_MARK = re.compile(r"\.|::")  # between the parts of a symbol's name
 _HASH_COMMENTS = frozenset({"Python"})
 
 

@@ -50,7 +50,7 @@ Rules = tuple[tuple[str, tuple[str, ...]], ...]
 
 CODEOWNERS = (".github/CODEOWNERS", "CODEOWNERS", "docs/CODEOWNERS")
 LABELERS = (".github/labeler.yml", ".github/labeler.yaml")
-_SECTION = re.compile(r"\^?\[([^\]]+)\]")
+_SECTION = re.compile(r"\^?\[([^\]]+)\]")  # of GitLab
 _LABEL = re.compile(r"([\"']?)([^\s\"'#-][^\"'#]*?)\1:\s*(\[.*\])?\s*(?:#.*)?$")
 _GLOB = re.compile(r"[\"']([^\"']+)[\"']|([\w./*?@+-]+)")
 _KEYS = (

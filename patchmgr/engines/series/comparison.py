@@ -13,7 +13,7 @@ from patchmgr.model.comparison import ComparedPatch, Sameness
 from patchmgr.model.patch import FilePatch, Patch
 from patchmgr.model.snapshot import REGULAR
 
-MOST_LINES = 200
+MOST_LINES = 200  # of a difference that are shown
 _HEAD = re.compile(rb"^@@ -\d+(?:,\d+)? \+\d+(?:,\d+)? @@.*$")
 _INDEX = re.compile(rb"^index [0-9a-f]+\.\.[0-9a-f]+")
 

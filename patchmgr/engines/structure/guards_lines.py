@@ -21,7 +21,7 @@ SHORTEST = 12  # characters of a distinctive line
 LONGEST_SHOWN = 80  # characters of a line that are quoted
 _WORD = re.compile(r"\w+")
 _BLANKED = bytes(c if c in NAMES or c >= 128 else 32 for c in range(256))  # for `_split`
-_CONDITION = re.compile(r"[ \t]*(?:el)?if\b[ \t]*(.+?)[ \t]*:(?:[ \t]|$)")
+_CONDITION = re.compile(r"[ \t]*(?:el)?if\b[ \t]*(.+?)[ \t]*:(?:[ \t]|$)")  # of Python
 
 
 class Growths(Struct, frozen=True):

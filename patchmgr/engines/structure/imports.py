@@ -13,7 +13,7 @@ from patchmgr.engines.structure.guards_imports import imported_names
 from patchmgr.engines.structure.python_tree import bound_by, nodes_of
 
 _COMMENT = re.compile(r"#[^\r\n]*")
-_IN_IMPORT = re.compile(r"[\w\s,.()*\\]*(?:#.*\s*)?")
+_IN_IMPORT = re.compile(r"[\w\s,.()*\\]*(?:#.*\s*)?")  # may be a part of an import
 Name = tuple[str, str, str]
 """A module, an imported name, and the name after `as`; each is empty if it is not given."""
 

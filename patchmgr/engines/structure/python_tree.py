@@ -8,7 +8,7 @@ import warnings
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
 
-_ODD = re.compile("[\r\udc80-\udcff]")
+_ODD = re.compile("[\r\udc80-\udcff]")  # a CR, or a byte that is not UTF-8
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 Definition = Function | ast.ClassDef
 Assigned = ast.Assign | ast.AnnAssign
