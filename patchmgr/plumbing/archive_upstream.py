@@ -71,9 +71,8 @@ class ArchiveUpstream(OpenUpstream):
             if ref == name or (len(ref) >= 4 and commit.startswith(ref)):
                 return self._resolved(name)
         hints = (f"known states: {', '.join(known)}",) if known else ()
-        raise PatchmgrError(
-            "unknown-ref", f"upstream {self._name} has no state {shown(ref)}", *hints
-        )
+        message = f"upstream {self._name} has no state {shown(ref)}"
+        raise PatchmgrError("unknown-ref", message, *hints)
 
     def _newest(self) -> str | None:
         newest = newest_ref(self.store)

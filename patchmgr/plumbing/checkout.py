@@ -87,7 +87,7 @@ class _CheckoutTree(WorkTree):
         return self._checkout.clone.conversion.settings.has_modes
 
     def read(self, path: str) -> WorkFile | None:
-        """Return a file as `WorkTree.read` does; if git ignores modes, with the mode on record."""
+        """Return a file as `WorkTree.read` does; if git ignores modes, with its recorded mode."""
         found = super().read(path)
         if found is None or found.mode not in FILE_MODES or self.has_modes:
             return found

@@ -52,9 +52,8 @@ class Clone(Struct, frozen=True, dict=True):
 
     def ask(self, *arguments: str, data: bytes = b"", index: Path | None = None) -> bytes:
         """Run git on this work tree and return git's output."""
-        env = git_process.clean_environment(
-            None if index is None else {"GIT_INDEX_FILE": str(index)}
-        )
+        extra = None if index is None else {"GIT_INDEX_FILE": str(index)}
+        env = git_process.clean_environment(extra)
         return git_process.output(
             arguments, git_dir=self.private, cwd=self.root, data=data, env=env
         )

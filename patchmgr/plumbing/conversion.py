@@ -124,7 +124,7 @@ class Conversion:
     def to_git(
         self, found: Mapping[str, WorkFile], state: Mapping[str, Content | None] | None = None
     ) -> dict[str, bytes]:
-        """Return the contents that `git add` would store for files; `state` is that of the index.
+        """Return the contents that `git add` would store for files; `state` has those in the index.
 
         Raises PatchmgrError "unsupported" if a file needs a filter.
         """
@@ -187,9 +187,8 @@ class Conversion:
 
     def filtered(self, paths: Collection[str]) -> frozenset[str]:
         """Return the paths to which a git attribute assigns a filter."""
-        with self._scratch(
-            paths, self._attributes(paths, {}, is_found=True), refuses=False
-        ) as scratch:
+        attributes = self._attributes(paths, {}, is_found=True)
+        with self._scratch(paths, attributes, refuses=False) as scratch:
             return frozenset() if scratch is None else frozenset(scratch.filtered)
 
     def _attributes(

@@ -21,7 +21,7 @@ _LOCK = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC
 
 
 def write_unlinked(path: Path, content: bytes) -> None:
-    """Write a file; raise OSError if there is a symbolic link, which may lead anywhere."""
+    """Write a file; raise OSError if the path is a symbolic link, which may lead anywhere."""
     with open(path, "wb", opener=lambda name, flags: os.open(name, flags | os.O_NOFOLLOW)) as file:
         file.write(content)
 

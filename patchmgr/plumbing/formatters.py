@@ -136,12 +136,10 @@ class TreeFormatter:
                 content = self._file(folder + name)
                 if content is None:
                     continue
-                is_toml = name.endswith(".toml")
-                found = (
-                    table_at(read_table(content), "tool", section)
-                    if is_toml
-                    else ini_table(content, section)
-                )
+                if name.endswith(".toml"):
+                    found = table_at(read_table(content), "tool", section)
+                else:
+                    found = ini_table(content, section)
                 if found is not None:
                     return found
         return None

@@ -74,7 +74,7 @@ class StructureApart:
         return key, Resolved, path, ("merge", texts, path, marked, self._least)
 
     def suspect(self, texts: Texts, merged: str, path: str, names: bool = True) -> tuple[str, ...]:
-        """Return a sentence for each suspicious place; `names`: undefined names are suspicious."""
+        """Return a sentence for each suspicious place in a merge; `names` adds undefined names."""
         key = ("names" if names else "suspect", *texts.sides(), merged, path)
         question = ("suspect", texts, merged, path, names)
         return self._known(key, tuple[str, ...], path, question) or ()

@@ -113,9 +113,8 @@ class PackageUpstream(OpenUpstream):
         for name in (ref, ref.removeprefix("v")):
             if name in known:
                 return name
-        return next(
-            (v for v, commit in known.items() if len(ref) >= 4 and commit.startswith(ref)), None
-        )
+        found = (v for v, commit in known.items() if len(ref) >= 4 and commit.startswith(ref))
+        return next(found, None)
 
     def _listed_version(self, ref: str) -> str:
         releases = self.releases()

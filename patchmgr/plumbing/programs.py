@@ -230,7 +230,7 @@ _NAMED_BY = ("GIT_EDITOR", "VISUAL", "EDITOR")
 
 
 def edited_text(text: bytes, *, name: str) -> bytes:
-    """Let the user edit text in a file called `name`; return the result, or raise "editor"."""
+    """Return text after the user edited it in a file called `name`; raise "editor" on failure."""
     editor = next((os.environ[n] for n in _NAMED_BY if os.environ.get(n)), "vi")
     with tempfile.TemporaryDirectory(prefix="patchmgr-edit-") as folder:
         file = Path(folder) / name

@@ -285,7 +285,7 @@ class Scratch(Closing):
 
 
 def _join_folders(objects: str) -> None:
-    """Make the 256 folders of loose objects one folder, where the file system has links."""
+    """Make the 256 folders of loose objects links to one folder, if links are supported."""
     # Deleting a folder may take 3 ms, and git uses nearly all of them in a rebase with conflicts.
     with suppress(OSError):
         os.mkdir(f"{objects}/loose")

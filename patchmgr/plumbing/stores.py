@@ -74,7 +74,7 @@ def create_store(path: Path) -> Path:
 def is_left(path: Path) -> bool:
     """Return whether a temporary file or folder is a day old and no process holds a lock on it.
 
-    The clock may have been set forward, or the computer may have slept, since it was made.
+    The age alone is not enough: the clock may have been set forward, or the computer have slept.
     """
     with suppress(OSError):
         if time.time() - path.stat().st_mtime <= _DAY:
@@ -174,13 +174,9 @@ def move_refs(store: Path, moves: Sequence[RefMove]) -> None:
     """Update the refs in one transaction: all of them, or none."""
     if not moves:
         return
-    lines = []
-    for move in moves:
-        old = f" {move.old}" if move.old else ""
-        lines.append(
-            f"update {move.name} {move.new}{old}\n" if move.new else f"delete {move.name}{old}\n"
-        )
-    data = git_process.raw("start\n" + "".join(lines) + "prepare\ncommit\n")
+    rows = (("update" if m.new else "delete", m.name, m.new, m.old) for m in moves)
+    lines = (" ".join(filter(None, row)) for row in rows)
+    data = git_process.words(["start", *lines, "prepare", "commit"])
     git_process.output(["update-ref", "--stdin"], git_dir=store, data=data)
 
 

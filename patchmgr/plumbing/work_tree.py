@@ -134,7 +134,7 @@ class WorkTree:
             os.replace(old, new, src_dir_fd=source, dst_dir_fd=target)
 
     def sync(self, paths: Iterable[str]) -> None:
-        """Wait until the entries of the folder of each path are on disk; the folders must exist."""
+        """Wait until the entries of the folders that contain the paths are on disk."""
         for folder in sorted({os.path.dirname(path) for path in paths}):
             with (
                 suppress(FileNotFoundError, PatchmgrError),

@@ -181,9 +181,8 @@ def verification_of(session: Session, record: SeriesRecord, checkout: Checkout) 
     are_in = all(found is FileStanding.PATCHED for _, found in files)
     if not are_in and applied_now(checkout, checkout.clone.head()) is None:
         return nothing
-    is_current = applied.digest == series_digest(
-        session, record, session.selected or applied.selected
-    )
+    selected = session.selected or applied.selected
+    is_current = applied.digest == series_digest(session, record, selected)
     is_part = applied.pushed is not None and not applied.digest
     pushed = len(applied.pushed or ()) if is_part else None
     return Verification(

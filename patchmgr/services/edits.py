@@ -101,9 +101,7 @@ def find_edits(session: Session, record: SeriesRecord, target: Installation) -> 
                 original = target.original_file(applied[place])
             elif entry is not None:
                 content = scratch.read(entry.blob)  # the mode is the installer's, not upstream's
-                original = (
-                    replace(now, content=content) if now else WorkFile(REGULAR, content, 0o644)
-                )
+                original = replace(now or WorkFile(REGULAR, b"", 0o644), content=content)
             is_proven = place in applied or (
                 place not in target.distribution.record
                 if original is None

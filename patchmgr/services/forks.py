@@ -250,10 +250,8 @@ class _Graph:
         """Map the commits of other projects to the folders into which their trees were merged."""
         found: dict[str, str] = {}
         for merge in self.merges:
-            for side in self.own[merge][1:]:
-                folder = (
-                    subtree_folder(self.scratch.reader, merge, side) if side in self.own else ""
-                )
+            for side in (side for side in self.own[merge][1:] if side in self.own):
+                folder = subtree_folder(self.scratch.reader, merge, side)
                 todo = [side] if folder else []
                 while todo:
                     at = todo.pop()
@@ -526,7 +524,7 @@ def _wrong_base(request: _Request, graph: _Graph, base: str, form: str | None) -
 
 
 def _check_brought(request: _Request, graph: _Graph, ends: tuple[str, str], form: str) -> None:
-    """Raise PatchmgrError "base" if commits after an earlier state of the fork merged upstream.
+    """Raise PatchmgrError "base" if the fork merged upstream after the state imported last.
 
     `ends` has that state and the pin.
     """

@@ -89,7 +89,7 @@ def find_installed(
     """Return the environment at a location, and the package there to which the series belongs.
 
     With `takes_left`, files left behind by an uninstalled patched package count as the package.
-    Raises PatchmgrError "usage" if no package name is known, and "not-installed".
+    Raises PatchmgrError "usage" without a package name, and "not-installed" without such a package.
     """
     package = where.package or session.workspace.upstream(record.upstream).package
     if package is None:
@@ -203,13 +203,9 @@ def _word(states: Collection[PackageState], *, is_same: bool, is_current: bool) 
 def unpatched_state(session: Session, record: SeriesRecord, target: Installation) -> InstalledState:
     """Return the state of a package without the series, from the files that its patches name."""
     patches, _ = whole_series(session, record)
-    layout = InstalledPaths(
-        target.distribution.record,
-        path_map(session, record.name),
-        services.packages.RepositoryFiles(
-            (), patches, original_reader(target, None, is_for_writing=False)
-        ),
-    )
+    read = original_reader(target, None, is_for_writing=False)
+    source = services.packages.RepositoryFiles((), patches, read)
+    layout = InstalledPaths(target.distribution.record, path_map(session, record.name), source)
     named = dict.fromkeys(path for patch in patches for path in patch.paths())
     paths = [place for path in named if (place := layout.find(path)) is not None]
     files = tuple((path, target.state(path, None, is_current=True)) for path in paths)

@@ -137,13 +137,9 @@ class Memory:
         """
         sources: dict[bytes, list[str]] = {}
         for source, one in self.pulled(region_id(base, ours, theirs)):
-            text = one.made
-            if (
-                text is not None
-                and one.kind is RecordKind.REGION
-                and one.is_about(base, ours, theirs)
-            ):
-                sources.setdefault(text, []).append(source.place)
+            is_this = one.kind is RecordKind.REGION and one.is_about(base, ours, theirs)
+            if is_this and one.made is not None:
+                sources.setdefault(one.made, []).append(source.place)
         if not sources:
             return (), ()
         from patchmgr.engines.conflicts.solution import given_up  # most runs do not need it
@@ -266,12 +262,8 @@ def of_conflict(conflict: FileConflict, *, seen: str) -> tuple[Recorded, ...]:
     path = conflict.new_path
     if conflict.marked is None:
         sides = (conflict.base, conflict.ours, conflict.theirs)
-        is_whole = conflict_id(*sides, None) == conflict.id
-        return (
-            (Recorded(conflict.id, RecordKind.FILE, *sides, path=path, seen=seen),)
-            if is_whole
-            else ()
-        )
+        whole = Recorded(conflict.id, RecordKind.FILE, *sides, path=path, seen=seen)
+        return (whole,) if conflict_id(*sides, None) == conflict.id else ()
     found = split_marked(conflict.marked)
     if not found.is_sure:
         return ()

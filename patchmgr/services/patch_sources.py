@@ -429,9 +429,8 @@ def read_pull(session: Session, record: SeriesRecord, given: str) -> SourcePatch
     match = _PULL.fullmatch(given.strip())
     if match is None:
         raise UsageError(f"{shown(given)} is not the number or URL of a pull request")
-    home = (
-        (upstream.url.removesuffix(".git").rstrip("/")) if upstream.url.startswith("http") else None
-    )
+    url = upstream.url.removesuffix(".git").rstrip("/")
+    home = url if url.startswith("http") else None
     if match["repository"] is not None and match["repository"] != home:
         raise UsageError(f"{shown(given)} does not belong to the repository {upstream.url}")
     number = int(match["number"])

@@ -97,10 +97,7 @@ def pinned_state(upstream: OpenUpstream, pin: Pin) -> Resolved:
 
 
 def require_pin(upstream: OpenUpstream, pin: Pin) -> Resolved:
-    """Return the pinned state, and fetch it if needed.
-
-    Raises PatchmgrError "checksum-mismatch" if the tree or the archive is not the pinned one.
-    """
+    """Return the pinned state, fetched if needed; raise "checksum-mismatch" if it was changed."""
     is_there = upstream.reader.commit(pin.commit) is not None
     version = upstream.version_of(pin) if is_there else upstream.bring_pin(pin)
     found = upstream.reader.find(pin.commit)
@@ -142,7 +139,7 @@ class Fetching(Struct, frozen=True):
 
 
 def nobody(upstream: OpenUpstream, pin: Pin) -> Author:
-    """Return the author of patches without one: patchmgr, with the date of the pinned commit."""
+    """Return the author for patches that name none: patchmgr, with the pinned commit's date."""
     found = upstream.reader.find(pin.commit)
     assert found is not None
     lines = found.content.split(b"\n\n", 1)[0].split(b"\n")

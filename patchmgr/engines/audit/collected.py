@@ -192,8 +192,7 @@ def _defined(tree: ast.Module) -> Iterator[str]:
         elif isinstance(node, Function):
             for decorator in node.decorator_list:
                 if "fixture" in ast.unparse(decorator).partition("(")[0]:
-                    named = _name_given(decorator)
-                    yield named or node.name
+                    yield _name_given(decorator) or node.name
 
 
 def _named(tree: ast.Module) -> Iterator[str]:

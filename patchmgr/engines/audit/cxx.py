@@ -525,12 +525,8 @@ def _in_file(
         if old != new and new not in told:
             told.add(new)
             shown = [b", ".join(each).decode("utf-8", "replace") for each in (old, new)]
-            text = (
-                f"this line is now inside `{shown[1]}`"
-                if new
-                else "this line is no longer inside an `#if`"
-            )
-            text += f" (it was inside `{shown[0]}`)" if old else ""
+            where = f"now inside `{shown[1]}`" if new else "no longer inside an `#if`"
+            text = f"this line is {where}" + (f" (it was inside `{shown[0]}`)" if old else "")
             yield patch, AuditFinding("meaning", False, path, number, None, text)
 
 

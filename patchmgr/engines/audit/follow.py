@@ -154,7 +154,7 @@ def _relative(path: str, place: str) -> str:
 
 
 def _new_home(states: States, old: Entity, module: str, name: str, pair: Pair) -> str | None:
-    """Return the module that provides a name now, or None if not exactly one does."""
+    """Return the only module that provides a name now, or None if there is none or several."""
     from patchmgr.engines.audit.new_names import module_of, moved_to, reexported_from, root_of
 
     root = root_of(_file_of(old), module)

@@ -143,9 +143,8 @@ def faults_of(content: bytes) -> tuple[PyflakesFault, ...]:
             continue
         is_certain = type(message).__name__ == "UndefinedName" and message.lineno not in unread
         name = str(message.message_args[0])
-        found.append(
-            PyflakesFault(kind, name, message.lineno, lines[message.lineno - 1].strip(), is_certain)
-        )
+        text = lines[message.lineno - 1].strip()
+        found.append(PyflakesFault(kind, name, message.lineno, text, is_certain))
     return tuple(found)
 
 

@@ -82,7 +82,7 @@ class Module:
         return self._definition(found) if isinstance(found, _Block) else found
 
     def statements_on(self, lines: Sequence[int]) -> list[ast.stmt]:
-        """Return, in order, at least the top-level statements on the given sorted lines."""
+        """Return the definitions on the given sorted lines and all other top-level statements."""
         blocks = (block for block in self._blocks if is_among(lines, block.first, block.last))
         read = map(self._definition, blocks)
         return sorted([*self._rest, *filter(None, read)], key=lambda node: node.lineno)
@@ -260,8 +260,7 @@ def members_of(node: ast.AST | None) -> dict[str, list[ast.AST]]:
                     if (
                         isinstance(part, ast.Attribute)
                         and isinstance(part.ctx, ast.Store)
-                        and isinstance(part.value, ast.Name)
-                        and part.value.id == me
+                        and is_named(part.value, me)
                     ):
                         found.setdefault(part.attr, []).append(child if part is target else part)
     return found

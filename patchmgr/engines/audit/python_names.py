@@ -195,9 +195,8 @@ class PythonState:
             return replace(found, is_inferred=is_inferred, is_bound=is_bound)
         if owner.what == "value":
             made_of = self.type_of(owner, depth + 1)
-            return (
-                self.attribute(made_of, name, depth + 1) if made_of.what == "instance" else UNKNOWN
-            )
+            if made_of.what == "instance":
+                return self.attribute(made_of, name, depth + 1)
         return UNKNOWN
 
     def class_member(self, owner: Entity, name: str, depth: int = 0) -> Entity:
@@ -340,7 +339,7 @@ class Reader(Struct, frozen=True):
         return found if found is not None and found.what == "class" else None
 
     def made(self, node: ast.AST, scopes: Scopes) -> Entity:
-        """Resolve an expression as `entity` does, and a variable to the instance that it holds."""
+        """Resolve an expression as `entity` does, but a variable to the instance that it holds."""
         found = self.entity(node, scopes)
         made = self.state.type_of(found) if found.what == "value" else found
         return found if made.what == "unknown" else made

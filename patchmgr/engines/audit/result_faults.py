@@ -306,10 +306,7 @@ def _builtin(name: str) -> type[BaseException] | None:
 
 
 def _raised(called: Entity, state: PythonState) -> dict[str, frozenset[str]] | None:
-    """Map each exception that a function raises to the ids of its class and bases.
-
-    Returns None if a class or a base is not known.
-    """
+    """Map each raised exception to the ids of its class and bases, or return None if unsure."""
     if not isinstance(called.node, Function) or called.module is None:
         return None
     found: dict[str, frozenset[str]] = {}
@@ -415,12 +412,7 @@ def _rows(found: Entity, *, is_call: bool) -> frozenset[str] | None:
         plain = [v.value for v in values if isinstance(v, ast.Constant)]
         return None if len(plain) < len(values) else frozenset(map(str, plain))
     value = node.value if isinstance(node, Assigned) else None
-    if (
-        is_call
-        or found.module is None
-        or not isinstance(value, ast.Dict)
-        or found.owner is not None
-    ):
+    if is_call or found.module is None or found.owner or not isinstance(value, ast.Dict):
         return None
     keys = [k.value for k in value.keys if isinstance(k, ast.Constant)]
     is_filled = any(_fills(child, found) for child in walk(found.module.node))

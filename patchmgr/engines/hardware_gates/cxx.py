@@ -129,11 +129,10 @@ def _side(content: bytes, conditions: GateFinder) -> Side:
         return symbols[line - 1] if line <= len(symbols) else None
 
     def names(own: Sequence[int]) -> frozenset[str] | None:
-        """Return the joined lines in a set, or None if the lines are not global declarations."""
+        """Return the lines, joined to one name, or None if they are not global declarations."""
         text = "".join(lines[line - 1].strip() for line in own)
-        is_declared = all(unit(line) is None for line in own) and text.endswith(
-            (";", '"', ">", "}")
-        )
+        is_complete = text.endswith((";", '"', ">", "}"))
+        is_declared = is_complete and all(unit(line) is None for line in own)
         return frozenset({text} if text else ()) if is_declared or not own else None
 
     known = frozenset(symbols) | {None}

@@ -387,7 +387,7 @@ def _single_assignments(body: Sequence[ast.stmt], arguments: frozenset[str]) -> 
 
 
 def _held_names(body: Sequence[ast.stmt], arguments: frozenset[str]) -> dict[str, ast.expr]:
-    """Map local names to expressions that tell which gates a condition tests, but not its value."""
+    """Map local names to expressions that show which gates they depend on, but not their values."""
     found: dict[str, ast.expr] = {}
     for node in walk(*body):
         if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Tuple):
