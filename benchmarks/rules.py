@@ -75,7 +75,7 @@ class Rule(Struct, frozen=True):
 
 
 def _proof(name: str, reason: str) -> Rule:
-    others = tuple(one for one in proof.PROOFS if one[0] != name)
+    others = {other: proves for other, proves in proof.PROOFS.items() if other != name}
     return Rule(name, reason, proof, "PROOFS", others)
 
 
@@ -290,7 +290,7 @@ def judge_series(mirrors: Path, rules: frozenset[str], series: KnownSeries) -> l
 
 def _judge_case(judge: Judge, rules: frozenset[str]) -> CaseResult:
     found, without, said = judge.find(), {}, set[str]()
-    noted = tuple((name, partial(_noted, said, name, prove)) for name, prove in proof.PROOFS)
+    noted = {name: partial(_noted, said, name, prove) for name, prove in proof.PROOFS.items()}
     with patch.object(proof, "PROOFS", noted):
         judged = judge.judge(found, is_explained=True)
     for rule in (rule for rule in RULES if rule.name in rules):

@@ -97,10 +97,6 @@ def restored(series: Series, patch: int, landed: int) -> set[HunkId]:
     return back
 
 
-Landings = Mapping[int, Sequence[int]]
-"""Maps a patch to the numbers of the upstream commits that landed it, in order."""
-
-
 def find_absorbed(series: Series) -> dict[int, Absorption]:
     """Return, by patch index, which of the patch's hunks upstream has, and since which commit."""
     landings = _landings(series)
@@ -154,7 +150,8 @@ def _refuted(series: Series, patch: int, hunks: Set[HunkId], landed: int) -> Set
     return set() if rest >= enough and series.is_own(patch, landed) else wrong
 
 
-def _landings(series: Series) -> Landings:
+def _landings(series: Series) -> dict[int, list[int]]:
+    """Map patches to the numbers of the upstream commits that landed them, in order."""
     every, found = range(len(series.folded)), dict[int, list[int]]()
     for number in series.candidates():
         landed = {patch for patch in every if _has_landed(series, patch, number)}
@@ -202,7 +199,9 @@ def _along(replaced: Set[int], landed: Set[int], related: Sequence[Set[int]]) ->
         replaced = replaced - out
 
 
-def _last_landing(series: Series, patch: int, landings: Landings) -> tuple[int, int | None]:
+def _last_landing(
+    series: Series, patch: int, landings: Mapping[int, Sequence[int]]
+) -> tuple[int, int | None]:
     """Return (landing, None) for the first landing that was not reverted, as its number.
 
     If all were reverted, return the numbers of the last landing and of its revert.
@@ -211,8 +210,6 @@ def _last_landing(series: Series, patch: int, landings: Landings) -> tuple[int, 
     fewest, landed, back = (1 - MOST_OPEN) * max(found.values()), BASE, BASE
     says = series.size(patch) or not series.wholes.isdisjoint(series.hunks[patch])
     for number in (n for n in found if found[n] >= fewest):
-        if number <= back:
-            continue
         together = [other for other, numbers in landings.items() if number in numbers]
         is_own = says and found[number] > 0
         undone = reversal(series, [patch] if is_own else together, number)
@@ -222,7 +219,7 @@ def _last_landing(series: Series, patch: int, landings: Landings) -> tuple[int, 
     return landed, back
 
 
-def _landed(series: Series, patch: int, known: Landings) -> Absorption | None:
+def _landed(series: Series, patch: int, known: Mapping[int, Sequence[int]]) -> Absorption | None:
     """Return which hunks of a patch upstream has (reverted: none), or None if it did not land."""
     steps, end, is_landed = series.way.steps, series.end, patch in known
     landed, back = (
@@ -266,10 +263,10 @@ def _since(series: Series, patch: int) -> int | None:
     def are_there(number: int) -> bool:
         return all(series.count(hunk, number).is_all for hunk in come)
 
-    hunks, end = series.hunks[patch], series.end
-    versions = {hunk: [series.version(series.path(hunk), n) for n in (BASE, end)] for hunk in hunks}
+    way, end = series.way, series.end
+    paths = ((hunk, series.path(hunk)) for hunk in series.hunks[patch])
     # A file that upstream did not change has the same of each hunk at base and target.
-    changed = (hunk for hunk in hunks if versions[hunk][0] != versions[hunk][1])
+    changed = (hunk for hunk, path in paths if way.start.get(path) != way.target.get(path))
     come = [h for h in changed if series.count(h, end).is_all and not series.count(h, BASE).is_all]
     touching = sorted(series.touching(patch))
     if not come or not touching or not are_there(touching[-1]):
@@ -301,7 +298,7 @@ def _is_in(series: Series, hunk: HunkId, landed: int) -> bool:
         return is_superseded and not _says_more(series, hunk, landed)
     # Where the file had other text even before the landing, the hunk did not land reworded.
     new = [fate for is_added, fate in series.lines(hunk, landed) if is_added]
-    return before != after or Fate.TAKEN not in new or Fate.FOUND in new
+    return before != after or Fate.TAKEN not in new
 
 
 def _says_more(series: Series, hunk: HunkId, landed: int) -> bool:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from difflib import get_close_matches
 from functools import cached_property, lru_cache, partial
 from operator import lt
@@ -15,16 +15,25 @@ from operator import lt
 from msgspec.structs import replace
 
 from patchmgr.engines.absorption.proposal import marked_spots
-from patchmgr.engines.absorption.superset import PIECE, is_among
+from patchmgr.engines.absorption.superset import PIECE
 from patchmgr.engines.absorption.thresholds import ALIKE, MOST_LEFT
 from patchmgr.engines.languages.file_types import OTHER, language
 from patchmgr.engines.languages.symbols import SymbolIndex
 from patchmgr.engines.languages.words import indentation, is_import
 from patchmgr.engines.rebase.ladder import CONFLICT, DECIDED, SAME_LINES, Collided, Merged, Sides
 from patchmgr.engines.series.placement import PatchedFile, split_lines
-from patchmgr.engines.text.differences import Alignment, Block, Run, aligned, matched_lines, runs_of
+from patchmgr.engines.text.differences import (
+    Alignment,
+    Block,
+    Run,
+    aligned,
+    is_within,
+    matched_lines,
+    runs_of,
+)
 from patchmgr.engines.text.distinctive import bare
 from patchmgr.formats.late_patterns import late_pattern
+from patchmgr.formats.shown import cut
 from patchmgr.model.outcome import Verdict
 from patchmgr.model.ports import Blobs, TextMerge
 
@@ -160,6 +169,11 @@ def other_place(drop: Drop) -> str | None:
     """Return a reason to keep a hunk if upstream lacks a line that it adds, or has it elsewhere."""
     keys, base, there = drop.mine.keys, drop.base.counts, drop.there.counts
     added = [line for _, lines in drop.runs for line in lines if keys[line]]
+    old, new = b"".join(drop.hunk.old()), b"".join(drop.hunk.new())
+    # If a new function ends like the one before it, the old text is still there (T-fi-3051).
+    is_told = added and drop.file.base.count(old) == 1 and old not in drop.file.theirs
+    if is_told and old in drop.upstream and new not in drop.upstream:
+        return f"upstream has {_shown(drop.mine.lines[added[0]])} in another place"
     for line in added[:1] if drop.is_there else added:
         text, place, said = drop.mine.lines[line], drop.alignment.place(line), None
         if place is not None:
@@ -170,7 +184,7 @@ def other_place(drop: Drop) -> str | None:
             # Upstream may have all its words, and more, at the same position.
             _, beside = drop.alignment.around(range(line, line + 1))
             ours = b"".join(drop.there.lines[n] for n in beside)
-            if not is_among(PIECE.findall(text), PIECE.findall(ours)):
+            if not is_within(PIECE.findall(text), PIECE.findall(ours)):
                 return f"upstream lacks {_shown(text)}"
         if said is not None:
             return f"upstream has {_shown(text)} {said}"
@@ -219,32 +233,16 @@ def _begun(lines: Sequence[bytes], level: int) -> tuple[int, int]:
     return len(said) - len(rest), opened + any(map(_ATTRIBUTE.match, said[-1:]))
 
 
-def untouched(drop: Drop) -> str | None:
-    """Return a reason to keep a hunk if upstream still has the hunk's old lines and context."""
-    old, new = b"".join(drop.hunk.old()), b"".join(drop.hunk.new())
-    added = [line for _, lines in drop.runs for line in lines]
-    # If a new function ends like the one before it, the old text is still there (T-fi-3051).
-    is_told = drop.file.base.count(old) == 1 and old not in drop.file.theirs
-    is_kept = is_told and old in drop.upstream and new not in drop.upstream
-    if not is_kept or all(_is_unordered(drop, line) for line in added):
-        return None
-    return f"upstream has {_shown(drop.mine.lines[added[0]])} in another place"
-
-
 def _shown(line: bytes) -> str:
-    text = " ".join(line.decode("utf-8", "replace").split())
-    return text if len(text) <= 60 else f"{text[:60]}…"
+    return cut(" ".join(line.decode("utf-8", "replace").split()), 60)
 
 
-PROOFS: tuple[tuple[str, Callable[[Drop], str | None]], ...] = (
-    ("deletion", rewritten_deletion),
-    ("place", lambda drop: untouched(drop) or other_place(drop)),
-)
+PROOFS = {"deletion": rewritten_deletion, "place": other_place}
 
 
 def why_needed(drop: Drop) -> str | None:
     """Return why a hunk is needed, by the first proof that shows it, or None if no proof does."""
-    return next((why for _, proof in PROOFS if (why := proof(drop)) is not None), None)
+    return next(filter(None, (proof(drop) for proof in PROOFS.values())), None)
 
 
 def checked(

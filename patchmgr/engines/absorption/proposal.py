@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from collections import Counter
-from collections.abc import Iterable, Sequence, Set
+from collections.abc import Iterable, Sequence
 from functools import cache, cached_property, lru_cache
 from math import fsum, log2
 from operator import itemgetter
@@ -93,17 +93,17 @@ class Comparison:
         """The ranges of lines that upstream changed."""
         return changed_blocks(self.base, self.ours)
 
-    def near(self, runs: Sequence[Run]) -> list[Block]:
+    def near(self, runs: Sequence[Run]) -> Sequence[Block]:
         """Return upstream's changed ranges that are near one of the given changes of a hunk."""
         changes = changes_of(*self._contents)  # at least as wide, and mostly known
         if changes is not None and not any(
             run.gap(Block(*change)) <= NEAR for change in changes for run in runs
         ):
-            return []
+            return ()
         blocks, least, most = self.blocks, runs[0].start - NEAR, runs[-1].end + NEAR
         first = bisect_left(blocks, least, key=lambda block: block.old_end)
         last = bisect_right(blocks, most, key=lambda block: block.old_start)
-        return [b for b in blocks[first:last] if any(run.gap(b) <= NEAR for run in runs)]
+        return blocks[first:last]
 
     def brought(self, blocks: Iterable[Block]) -> list[Brought]:
         """Return the words that upstream added in the given ranges, with their line numbers."""
@@ -113,11 +113,6 @@ class Comparison:
             put = _put(old, tuple(self.ours[block.new_start : block.new_end]), self.language)
             found += [(block.new_start + n, word) for n, word in put]
         return found
-
-    @cached_property
-    def words(self) -> Set[str]:
-        """The words that upstream added anywhere in the file."""
-        return {word for _, word in self.brought(self.blocks)}
 
     @cached_property
     def _names(self) -> Counter[bytes]:
@@ -162,7 +157,7 @@ class Comparison:
         if is_short and is_clean:
             return None
         fewest = 1 if is_short else least - 0.01  # a confidence is rounded
-        there = {word for _, word in self.brought(changed)} if is_clean else self.words
+        there = {word for _, word in self.brought(changed)}
         # Few hunks pass this test. Finding the symbols takes 10 ms for a file of 2,000 lines.
         if wanted.weight(filter(there.__contains__, wanted.words)) < fewest * wanted.total:
             return None
@@ -218,8 +213,7 @@ def with_proposals(
 ) -> tuple[Merged | Collided, tuple[Proposal, ...]]:
     """Make conflicts of hunks that upstream seems to have; return the merge and the proposals."""
     is_binary = isinstance(merged, Collided) and merged.marked is None
-    is_asked = not is_binary and sides.base and sides.ours and sides.base.blob != sides.ours.blob
-    texts = sides.texts(blobs) if is_asked else None
+    texts = None if is_binary or sides.base == sides.ours else sides.texts(blobs)
     if texts is None:
         return merged, ()
     comparison, found = Comparison(sides.path, *texts[:2]), list[Proposal]()

@@ -112,7 +112,7 @@ class Series:
             if change.new_path != path:
                 weave.take_out((patch, number if change.new_path is None else CARRIED))
                 continue
-            if step.base is not None and change.old_path != path and weave.is_deleted:
+            if step.base is not None and change.old_path != path:
                 weave.carry_in(patch, self.blobs.read(step.base.blob))
             weave.apply(patch, number, change.hunks, step.positions)
         return weave

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 
 from patchmgr.engines.conflicts.ids import conflict_regions
 from patchmgr.engines.languages.words import is_import
 from patchmgr.engines.series.placement import split_lines
+from patchmgr.engines.text.differences import is_within
 from patchmgr.engines.text.marked import sides_of
 from patchmgr.formats.late_patterns import late_pattern
 from patchmgr.model.patch import Hunk
@@ -24,9 +24,8 @@ def is_superset(ours: bytes, marked: bytes, hunk: Hunk) -> bool:
         return False
     for base, mine, theirs in regions:
         sides = [[x.rstrip(b"\r\n") for x in split_lines(x)] for x in (base, mine, theirs)]
-        is_part = not hunk.removed() and is_among(sides[2], sides[1])
-        is_longer = is_part and len(sides[2]) >= len(sides[0])
-        if not mine or not (is_longer if is_part else _adds_members(base, mine, theirs)):
+        is_part = not hunk.removed() and is_within(sides[2], sides[1])
+        if not mine or not (is_part or _adds_members(base, mine, theirs)):
             return False
     return True
 
@@ -42,8 +41,8 @@ def _adds_members(base: bytes, ours: bytes, theirs: bytes) -> bool:
         return False
     is_line = is_import(base) and base.count(b"\n") <= 1
     return all(
-        is_among(less, some)
-        and (some == more[: len(some)] or ((is_line or bracket == _SET) and is_among(some, more)))
+        is_within(less, some)
+        and (some == more[: len(some)] or ((is_line or bracket == _SET) and is_within(some, more)))
         for (bracket, less), (_, some), (_, more) in zip(*groups, strict=True)
     )
 
@@ -67,9 +66,3 @@ def _members(text: bytes) -> list[tuple[bytes, list[list[bytes]]]]:
             found.append((around[-1], [[]]))
     is_closed = len(around) == 1
     return [(bracket, [*filter(None, some)]) for bracket, some in found if is_closed]
-
-
-def is_among(less: Sequence[object], more: Sequence[object]) -> bool:
-    """Return whether `more` contains all members of `less`, in the same order."""
-    rest = iter(more)
-    return all(one in rest for one in less)

@@ -15,6 +15,4 @@ LIKE_IN_CONFLICT = 0.55  # share of the words of a hunk in conflict that upstrea
 LIKE_IN_CLEAN = 0.7  # the same for a hunk that merges (12 and 0; with 0.6, 12 and 1)
 FEWEST_WEIGHT = 1.35  # weight of the words that a hunk must add; a name new to the file weighs 1
 NEAR = 6  # lines; git shows changes this close together in one hunk
-
-# Limits on the work, which affect no code that people write.
 LONGEST_LINE = 500  # bytes; a longer line is generated, or is not code

@@ -10,7 +10,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence, Set
 from enum import IntEnum
 from functools import cached_property, partial
-from itertools import groupby, pairwise
+from itertools import chain, groupby, pairwise
 
 from msgspec import Struct, field
 
@@ -236,18 +236,13 @@ class Weave:
         (Elements dbaadc9ea92f, which landed as c05712cb590c).
         """
         nodes, found = self.nodes, dict(pairs)
-        for order in (reversed, iter):  # to nodes below, then to nodes above
-            end = len(nodes) if order is reversed else -1
-            for at in order(sorted(found)):
-                text, key = lines[found[at]].rstrip(b"\r\n"), nodes[at].key
-                if nodes[at].text.rstrip(b"\r\n") != text:
-                    there = range(end - 1, at, -1) if order is reversed else range(end + 1, at)
-                    for other in there:
-                        if nodes[other].key == key and nodes[other].text.rstrip(b"\r\n") == text:
-                            found[other] = found.pop(at)
-                            at = other
-                            break
-                end = at
+        for step, end in ((1, len(nodes)), (-1, -1)):  # to nodes below, then to nodes above
+            for at in sorted(found)[::-step]:
+                text, line = lines[found[at]].rstrip(b"\r\n"), found.pop(at)
+                there = (n for n in range(end - step, at, -step) if nodes[n].key == nodes[at].key)
+                same = (n for n in chain([at], there) if nodes[n].text.rstrip(b"\r\n") == text)
+                end = next(same, at)
+                found[end] = line
         return dict(sorted(found.items()))
 
     def _state(self, run: Run, here: list[bytes]) -> int | None:

@@ -54,6 +54,7 @@ from patchmgr.engines.merge.verify import (
     closed_in,
     is_same_code,
 )
+from patchmgr.engines.text.differences import is_within
 
 BY_LINES = frozenset({"ours, theirs", "theirs, ours"})
 _SIDES = frozenset({"ours", "theirs"})
@@ -244,17 +245,11 @@ def _is_out_of_order(conflict: Conflict, made: Made) -> bool:
     )
     is_inserted = not "".join(conflict.region.changed[0]).strip()
     return any(
-        bool(made.places) and not _is_within(side, merged)
+        bool(made.places) and not is_within(side, merged)
         if is_inserted
         else merged == other != side != base and sorted(side) == sorted(base)
         for side, other in ways(sides)
     )
-
-
-def _is_within(words: Iterable[str], others: Iterable[str]) -> bool:
-    """Return whether the words are among the others, in this order."""
-    rest = iter(others)
-    return all(word in rest for word in words)
 
 
 def _drops_a_suffix(conflict: Conflict, *, of_ours: bool) -> bool:

@@ -128,6 +128,12 @@ def undone_changes(original: bytes, patched: bytes, now: bytes) -> list[bool]:
     return results
 
 
+def is_within(less: Iterable[T], more: Iterable[T]) -> bool:
+    """Return whether `more` has all elements of `less`, in the same order."""
+    rest = iter(more)
+    return all(one in rest for one in less)
+
+
 def matched_lines(old: Sequence[T], new: Sequence[T]) -> tuple[tuple[int, int], ...]:
     """Return the equal lines of two texts, as (old, new) pairs of line numbers (from 0)."""
     runs = matched_runs(old, new)

@@ -503,6 +503,8 @@ SERIES = {
     "superseded-both-landed": (tale(a(FIRST, REPLACED), *on_a(REPLACED)), ["landed c0 range"] * 2),
     "superseded-first-landed": (tale(a(FIRST, REPLACED), *on_a(FIRST)), ["landed c0 exact", "-"]),
     "superseded-neither-landed": (tale(a(FIRST, REPLACED), *on_a(OTHER)), ["-", "-"]),
+    "superseded-both-reverted": (tale(a(FIRST, REPLACED), *on_a(REPLACED, BASE)),
+        ["reverted c0 by c1"] * 2),
     "superseded-landed-in-turn": (tale(a(FIRST, REPLACED), *on_a(FIRST, REPLACED)),
         ["landed c0 exact", "landed c1 range"]),
     "emptied-by-one-that-landed": (

@@ -173,6 +173,21 @@ def test_a_conflict_about_deleted_lines_says_what_became_of_them() -> None:
         assert found.reason.startswith(f"{said}upstream rewrote the lines that the patch deletes")
 
 
+def test_a_refuted_hunk_is_marked_beside_a_conflict() -> None:
+    space = "".join(f"# {n}\n" for n in range(9))
+    blobs = MemoryBlobs()
+    texts = [f"{one}{space}a = {n}\n".encode() for n, one in enumerate((BLOCK, FEW, GONE))]
+    old, mine, new = (entry_of(blobs, text) for text in texts)
+    hunks = hunks_between(texts[0], texts[2])
+    sides = Sides(old, mine, new, hunks, tuple(h.old_start - 1 for h in hunks), path="a.py")
+    collided = Collided("they differ", b"marked", (ABSORBED_EXACT, CONFLICT))
+    found = checked(sides, collided, blobs=blobs, text=PlainMerge())
+    assert isinstance(found, Collided)
+    assert found.reason.startswith("they differ; upstream rewrote the lines")
+    assert found.marked is not None
+    assert found.marked.count(b"<<<<<<<") == len(found.answers) == 2
+
+
 def test_what_is_really_there_stays_absorbed() -> None:
     found = held(BLOCK, GONE, GONE + "x\n", ABSORBED_EXACT)
     assert isinstance(found, Merged)
