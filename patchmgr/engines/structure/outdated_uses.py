@@ -52,8 +52,7 @@ def outdated_uses(texts: Texts, merged: str, counted: Growths) -> Iterator[tuple
         likely = {use for use, n in lost.items() if n >= _fewest(use)}
         new = (x for x, n in sorted(counted.merged.items()) if n > max(0, gone.get(x, 0)))
         again = [(use, line) for line in new for use in _uses(line) if use in likely]
-        names = {name for (_, name, _), _ in again}
-        kept = set[_Use]().union(*(_kept(name, texts.base, side) for name in names))
+        kept = {use for use in {use for use, _ in again} if _is_kept(use, texts.base, side)}
         found: dict[str, str] = {}
         for use, line in again:
             if use not in kept:
@@ -63,21 +62,27 @@ def outdated_uses(texts: Texts, merged: str, counted: Growths) -> Iterator[tuple
 
 def _fewest(use: _Use) -> int:
     before, _, after = use
-    if after.startswith("(") and after != "(":
+    if _is_call(use):
         return 1  # the same arguments are no accident
     is_form = (not before or before in _MEMBER) and after in ("", "(")
     return _FEWEST if is_form else _FEWEST_PAIRS
 
 
-def _kept(name: str, base: str, side: str) -> set[_Use]:
-    """Return the uses of a name that a side did not replace.
+def _is_call(use: _Use) -> bool:
+    return use[2].startswith("(") and use[2] != "("
 
-    Calls count as replaced only if the side makes other calls of the name instead.
+
+def _is_kept(use: _Use, base: str, side: str) -> bool:
+    """Return whether a side did not replace a use.
+
+    A call counts as replaced only if the side makes another call of the name instead.
     """
-    kept = {use for line in _lines_with(name, side) for use in _uses(line, has_comments=True)}
+    before, name, after = use
+    if not _is_call(use):
+        lines = (line for line in _lines_with(name, side) if before in line and after in line)
+        return any(use in _forms(line) for line in lines)
     was, now = (Counter(_calls(text, name)) for text in (base, side))
-    kept |= now.keys()
-    return kept if any(n > was[call] for call, n in now.items()) else kept | was.keys()
+    return use in now or (use in was and now <= was)
 
 
 def _lines_with(name: str, text: str) -> Iterator[str]:
@@ -90,9 +95,15 @@ def _lines_with(name: str, text: str) -> Iterator[str]:
         at = text.find(name, end)
 
 
-def _uses(line: str, *, has_comments: bool = False) -> Iterator[_Use]:
-    """Yield the uses of each name in a line, without comments unless `has_comments`."""
-    text = line if has_comments else _COMMENT.sub(r"\1", line)
+def _uses(line: str) -> Iterator[_Use]:
+    """Yield the uses of each name in a line without its comments."""
+    text = _COMMENT.sub(r"\1", line)
+    yield from _forms(text)
+    yield from _calls(text)
+
+
+def _forms(text: str) -> Iterator[_Use]:
+    """Yield each name in a line, alone, with what is before it, and with what is after it."""
     tokens = ["", *_TOKEN.findall(text), ""]
     for before, name, after in zip(tokens, tokens[1:], tokens[2:], strict=False):
         if _NAME.fullmatch(name) and name not in _NO_NAMES:
@@ -101,7 +112,6 @@ def _uses(line: str, *, has_comments: bool = False) -> Iterator[_Use]:
                 yield before, name, ""
             if after and not _NAME.fullmatch(after):
                 yield "", name, after
-    yield from _calls(text)
 
 
 def _calls(text: str, name: str = "") -> Iterator[_Use]:
