@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from patchmgr.engines.merge.languages import cxx_tokens, language_of, lex
+from patchmgr.engines.merge.languages import code_lines, cxx_tokens, language_of, lex
 from tests.tables import table
 
 _SIGNS = ["(", ")", "{", "}", ";", ",", "#", "//", "/*", "*/", "\\", '"', "'", '"""', "->", "-"]
@@ -59,6 +59,24 @@ def test_the_tokens_of_any_text_give_it_again(parts: list[str], name: str) -> No
 )  # fmt: skip
 def test_a_text_splits_into_tokens(name: str, text: str, expected: list[str]) -> None:
     assert [token.text for token in lex(text, language_of(name))][:-1] == expected
+
+
+@table(
+    ("name", "text", "expected"),
+    {
+        "C": ("a.cc", 'a // b\nf("//", u8"/*") /* c\nd */ e /* f', ["a ", 'f("//", u8"/*")  e ']),
+        "raw": ("a.cc", 'LR"x(" // )x" // a', ['LR"x(" // )x" ']),
+        "Python": ("a.py", "a = rb'#' # b", ["a = rb'#' "]),
+        "three quotes": ("a.py", 'f"""\'# a""" # b', ['f"""\'# a""" ']),
+        "Rust": ("a.rs", 'br#"\\"# // a', ['br#"\\"# ']),
+        "Go": ("a.go", "`// a` // b", ["`// a` "]),
+        "JavaScript": ("a.js", 'a = /"/ // b', ['a = /"/ ']),
+        "Ruby": ("a.rb", "a#b # c", ["a#b "]),
+        "text": ("a.md", "# a 'b' // c", ["# a 'b' // c"]),
+    },
+)
+def test_comments_are_taken_out_of_lines(name: str, text: str, expected: list[str]) -> None:
+    assert code_lines((text,), language_of(name)) == expected
 
 
 @table(
