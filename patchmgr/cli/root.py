@@ -132,7 +132,9 @@ def _common(
     ] = None,
     select: Annotated[
         list[str],
-        option("--select SYM", "Treat the guard symbol SYM as set; repeatable.", callback=_select),
+        option(
+            "--select SYM", "Select the guard symbol or group SYM; repeatable.", callback=_select
+        ),
     ] = [],  # noqa: B006 - typer copies it
     dry_run: Annotated[
         bool, noted("is_dry_run", "--dry-run", "Show what would be done, but write nothing.")

@@ -218,7 +218,7 @@ def text_gates(patches: Sequence[Patch], settings: SeriesSettings) -> list[GateR
     return gates
 
 
-_LEFT_OUT = "series.toml leaves it out"
+_LEFT_OUT = "series.toml turns it off"
 
 
 class _Run(Struct, frozen=True):

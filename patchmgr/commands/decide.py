@@ -171,7 +171,7 @@ def _of_pull(session: Session, item: Undecided, number: int) -> tuple[str | None
     if found is None:
         raise UsageError(
             f"no commit from {record.pin.ref} to {item.onto[:12]} mentions pull request {number}",
-            "name the upstream commit, or give the reason in words: --by TEXT",
+            "name the upstream commit, or give the reason as a text: --by TEXT",
         )
     return found
 
@@ -184,6 +184,6 @@ def _of_commit(session: Session, item: Undecided, name: str) -> tuple[str | None
         raise PatchmgrError(
             "unknown-ref",
             f"upstream has no commit {name}",
-            "name another commit, or give the reason in words: --by TEXT",
+            "name another commit, or give the reason as a text: --by TEXT",
         )
     return commit, subject_of(upstream.reader, commit)

@@ -131,7 +131,7 @@ class Quilt(Form, frozen=True):
         """Return clauses that name what quilt ignores in a patch."""
         patch, found = parcel.item.patch, []
         if parcel.item.line.guards:
-            found.append("has guards, which quilt takes for comments: it will apply the patch")
+            found.append("has guards, which are comments for quilt: it will apply the patch")
         if any(file.binary is not None for file in patch.files):
             found.append("has a binary file, which quilt does not apply")
         return tuple(found)
@@ -218,7 +218,7 @@ class Gbp(Form, frozen=True):
         modes = ((f, f.old_mode, f.new_mode) for f in files if f.hunks)
         bits = [f for f, old, new in modes if old and new and old != new]
         return tuple(
-            f"changes more of {shown(file.path)} than its lines; dpkg-source ignores the rest"
+            f"changes more than the lines of {shown(file.path)}; dpkg-source ignores the rest"
             for file in [*bare, *bits]
         )
 

@@ -39,7 +39,7 @@ def note_markdown(note: SyncNote, *, limit: int = LIMIT) -> str:
         ("Conflicts, and how each was resolved", "conflicts", map(_solved, note.solved), False),
         ("Dropped, because upstream has the change", "patches", map(_dropped, landed), False),
         ("Dropped, and no upstream commit is known", "patches", map(_dropped, others), False),
-        ("To look at", "warnings", map(text, note.warnings), False),
+        ("Warnings", "warnings", map(text, note.warnings), False),
         ("Upstream commits to the touched files", "lines", _brought(note), True),
         ("Byte-identical files", "lines", _identical(note), True),
     ):

@@ -212,7 +212,7 @@ def ledger_line(ledger: Ledger) -> str:
 def _sums(sums: Sums) -> str:
     named = {
         "carried": sums.carried,
-        "upstream has": sums.upstream,
+        "in upstream": sums.upstream,
         "in conflict": sums.conflict,
         "given up": sums.given_up,
     }

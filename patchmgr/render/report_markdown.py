@@ -170,7 +170,7 @@ def _add_patches(page: Page, footprint: Footprint) -> None:
 def _add_words(page: Page, footprint: Footprint) -> None:
     """Add a table of the edits that each patch makes to each upstream file."""
     rows = [_words_row(p, file) for p in footprint.patches for file in p.files if file.edits]
-    summary = "What the patches do, in words"
+    summary = "What the patches do, edit by edit"
     page.table(["Patch", "File", "Edits"], rows, what="rows", summary=summary)
 
 

@@ -138,7 +138,7 @@ def sections(order: WorkOrder, *, has_sides: bool = True) -> Iterator[Section]:
             inside = f" in {region.symbol}" if region.symbol else ""
             yield f"Region {number}{inside} ({region.id})", blocks
     yield from _filled("Symbols", _symbols(order))
-    yield from _filled("Caused upstream by", (b for one in order.causes for b in _change(one)))
+    yield from _filled("Caused by upstream", (b for one in order.causes for b in _change(one)))
     later = (OrderLine(_named(one)) for one in order.later)
     yield from _filled("Later upstream commits to the file", later)
     uses = [OrderLine(f"{one.path}:{one.line}: {one.text.strip()}") for one in order.uses or ()]

@@ -37,7 +37,7 @@ def test_a_quilt_folder_is_the_series_byte_for_byte(stage: Stage) -> None:
     assert answer.out == f"Exported 4 patches of s as quilt to {place} (5 files written)\n"
     assert answer.err.splitlines() == [
         "warning: fork-two.patch has a binary file, which quilt does not apply",
-        "warning: extra.patch has guards, which quilt takes for comments: it will apply the patch",
+        "warning: extra.patch has guards, which are comments for quilt: it will apply the patch",
     ]
     assert picture(place) == picture(stage.root / "series/s")
     again = export(stage, "quilt", "--out", place)

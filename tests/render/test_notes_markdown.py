@@ -130,7 +130,7 @@ def test_a_short_note_says_where_from_and_where_to() -> None:
         "kernels first": (
             replace(NOTE, identical=(("a.py", "Python"), ("b.cu", "CUDA"), ("c.py", "Python"))),
             "- CUDA, 1 file: `b.cu`\n- Python, 2 files: `a.py` `c.py`"),
-        "warning": (replace(NOTE, warnings=("look at it",)), "### To look at\n\n- look at it"),
+        "warning": (replace(NOTE, warnings=("look at it",)), "### Warnings\n\n- look at it"),
         "gates": (replace(NOTE, gates=(GateLine("python", "failed", 2, "why"),)),
             "| python | failed | 2 | why |"),
         "tags": (replace(NOTE, preview="one", fallback="old"),

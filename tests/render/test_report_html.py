@@ -110,7 +110,7 @@ def test_the_page_is_well_formed_and_loads_nothing() -> None:
 
 def test_what_waits_stands_side_by_side_with_the_lines_that_differ() -> None:
     text, _ = page()
-    region = text[text.index("<summary>Region 1") : text.index("<summary>Caused upstream by")]
+    region = text[text.index("<summary>Region 1") : text.index("<summary>Caused by upstream")]
     captions = re.findall("<figcaption>(.*)</figcaption>|<p>(.*)</p>", region)
     assert [name for both in captions for name in both if name][:3] == [
         "base", "ours: there is no such file", "theirs",
