@@ -261,10 +261,7 @@ class Weave:
 
         A line that upstream lacks is `absent` if the series adds it, and `gone` if it removes it.
         """
-        (pairs, still), nodes, found = paired, self.nodes, dict[Change, Fate]()
-        lasting = {c.at for c in run if not c.node.is_base and c.node.is_alive(self.last)}
-        there = (nodes[at].events[-1][0] for at in lasting & pairs.keys())
-        latest = max(there, default=-1) if lasting else self.last + 1
+        (pairs, still), found = paired, dict[Change, Fate]()
         for change in run:
             node, number, is_there = change.node, change.number, change.at in pairs
             is_last = number + 1 == len(node.events)
@@ -275,10 +272,9 @@ class Weave:
                     found[change] = Fate.OPEN if number >= past else Fate.FOUND
             elif is_there and (number == 0 if change.adds else is_last):
                 found[change] = Fate.FOUND if change.adds else Fate.TAKEN
-            elif not is_there and change.adds and (is_last or latest <= change.by[0]):
-                found[change] = absent
-            elif not is_there and not change.adds and is_last and node.is_base:
-                found[change] = Fate.OPEN if node.key in still else gone
+            elif not is_there and is_last and (change.adds or node.is_base):
+                removed = Fate.OPEN if node.key in still else gone
+                found[change] = absent if change.adds else removed
         # If all lines that a patch adds were replaced, its removals were, too. Without this,
         # B-fi-2813:+ and R-fi-0.6.16:+20 each drop a patch that never landed.
         for patch in {change.by[0] for change in run}:
