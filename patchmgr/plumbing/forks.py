@@ -441,7 +441,7 @@ def own_line(own: Mapping[str, Sequence[str]], head: str) -> tuple[str, str] | N
 
 
 def tree_changes(git_dir: Path, pairs: Sequence[tuple[str, str]]) -> tuple[Changes, ...]:
-    """Map, for each pair of trees, each path that differs to its old and its new entry."""
+    """Return a map from each changed path to its old and new entry, one map per pair of trees."""
     data = git_process.words(map(" ".join, pairs))
     printed = git_process.ask(git_dir, *RAW_DIFF, "--stdin", data=data)
     found: list[dict[str, tuple[Entry | None, Entry | None]]] = []

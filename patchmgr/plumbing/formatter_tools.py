@@ -75,7 +75,7 @@ class Toolbox(Closing):
         self._missed.setdefault(tool, set()).add(path)
 
     def notes(self, paths: Collection[str]) -> tuple[str, ...]:
-        """Return a note on each formatter that is missing for these paths: how to install it."""
+        """Return how to install each formatter that these paths need and PATH lacks."""
         return tuple(
             f"upstream formats its files with {tool}, which is not on PATH: pip install {tool}"
             for tool, missed in sorted(self._missed.items())

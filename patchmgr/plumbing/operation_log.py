@@ -232,7 +232,7 @@ class OperationLog:
                 yield TurnedTarget(root, files, sha256, sha256)
 
     def _edited_file(self, root: str, edit: CheckoutEdit) -> TurnedFile | None:
-        """Return an edit as a change of the last logged state, or None if it is logged already."""
+        """Return the log entry for a checkout edit, or None if the edit is logged already."""
         found, old = edit.found, None
         new = None if found is None else self._kept(found, found.permissions)
         known = self._last(root, edit.path)

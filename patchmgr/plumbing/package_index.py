@@ -187,7 +187,7 @@ def _kind(filename: str) -> str:
 
 
 def _version(filename: str, name: str) -> Version | None:
-    """Return the version in a file's name, or None if it is not an archive of the package."""
+    """Return the version in a filename, or None if the file is no archive of the package."""
     try:
         if _kind(filename) == "wheel":
             project, version, _, _ = parse_wheel_filename(filename)
