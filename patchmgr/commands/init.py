@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import shlex
+import shutil
 import tempfile
 from collections.abc import Callable
 from pathlib import Path
@@ -21,6 +22,7 @@ from patchmgr.model.upstream import Lock, Upstream
 from patchmgr.plumbing.clones import private_git_dir
 from patchmgr.plumbing.durable import writes
 from patchmgr.plumbing.forks import followed
+from patchmgr.plumbing.operation_log import LOG
 from patchmgr.services.forks import LINEARIZE, ForkBase, find_fork_base
 from patchmgr.services.session import Session
 from patchmgr.workspace import LOCK, Change, Workspace
@@ -105,6 +107,7 @@ def init_from_branch(
             session = open_(init(root, is_dry_run=False))
             started = import_branch(session, branch, upstream)
             if not is_dry_run:
+                shutil.rmtree(root / LOG)  # what one command made is not undone in three steps
                 root.replace(folder)
     return replace(started, folder=folder)
 

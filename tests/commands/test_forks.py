@@ -461,6 +461,7 @@ def test_a_workspace_of_a_branch_in_one_command(
     done = fork.scene.run("init", at, *branch, "--json").json
     assert {**dry, "dry_run": False} == done
     assert done["upstream"]["git"] == fork.scene.upstream.root.as_uri()
+    assert one_line(fork.scene.run("-C", at, "undo", code=1)) == "there is nothing to undo"
     fork.scene.run("-C", at, "branch", "--repo", fork.clone.root, "--name", "built")
     assert fork.clone.tree("built") == fork.clone.tree("work")
     fork.scene.run("-C", at, "rebase", "--onto", "upstream/main", "--dry-run")
