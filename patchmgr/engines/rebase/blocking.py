@@ -108,7 +108,8 @@ def met_by(
     `other` is the change applied to the file with the earlier patch's lines.
     """
     assert left.theirs is not None
-    lines = f"an earlier patch left these lines of {left.path} in conflict"
+    patch, _ = left.origin
+    lines = f"{patch} left these lines of {left.path} in conflict"
     if _verdicts(result) != _verdicts(other) or touched_by(result) != touched_by(other):
         return lines
     if _places(result.conflict) != _places(other.conflict):
@@ -126,11 +127,11 @@ def met_by(
     unknown = _symbols(left.path, without, with_it)
     shared = unknown & _symbols(result.step.change.path, before, after) if unknown else ()
     if shared:
-        return f"an earlier patch left {min(shared)} of {left.path} in conflict"
+        return f"{patch} left {min(shared)} of {left.path} in conflict"
     names = _brought(without, with_it) & _words(_added(before, after))
     if names:
         name = min(names).decode("utf-8", "replace")
-        return f"an earlier patch left {left.path} in conflict, where it defines {name}"
+        return f"{patch} left {left.path} in conflict, where it defines {name}"
     return None
 
 

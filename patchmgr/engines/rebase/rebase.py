@@ -263,7 +263,7 @@ def _is_blocked(run: _Run, step: FileStep, blockers: dict[Origin, str]) -> bool:
     found = [left for left in run.left.values() if not left.whole.isdisjoint(paths)]
     for left in found:
         path = next(path for path in paths if path in left.whole)
-        blockers.setdefault(left.origin, f"an earlier patch left {path} in conflict")
+        blockers.setdefault(left.origin, f"{left.origin[0]} left {path} in conflict")
         run.left[left.origin] = replace(left, whole=left.whole | {*paths})
     return bool(found)
 

@@ -94,7 +94,7 @@ def numbered(**changed: str) -> bytes:
 
 
 FIRST = numbered(l5="patch")
-LEFT = "an earlier patch left these lines of f in conflict"
+LEFT = "p1 left these lines of f in conflict"
 
 
 @table(
@@ -173,12 +173,12 @@ HELPER = (SIZE[0], b"    size = 2\n    big_size = 3\n")
     ("first", "then", "reason"),
     {
         "the-same-function": (ONE_LINE, (b"def one():\n    a = 1\n", b"def one():\n    a = 9\n"),
-            "an earlier patch left one of m.py in conflict"),
+            "p1 left one of m.py in conflict"),
         "another": (ONE_LINE, (b"        return 1\n", b"        return 2\n"), None),
         "another-of-the-class": (SIZE, (b"        return a\n", b"        return b\n"), None),
         "outside-of-functions": (SIZE, (b"LIMIT = 1\n", b"LIMIT = 2\n"), None),
         "a-name-it-brings": (HELPER, (b"        return a\n", b"        return big_size\n"),
-            "an earlier patch left m.py in conflict, where it defines big_size"),
+            "p1 left m.py in conflict, where it defines big_size"),
         "a-remark": (HELPER, (b"        return a\n", b"        return a  # big_size\n"), None),
         "a-name-of-old": (HELPER, (b"        return a\n", b"        return LIMIT\n"), None),
     },
@@ -208,7 +208,7 @@ def test_a_conflict_without_sure_places_blocks_the_file(after: File, onto: Files
     patches = patches_of(edited("f", BASE, after), deleted("f", after))
     result = Run({"f": BASE}, onto).rebase(*patches)
     assert result.verdicts == ["conflict", "blocked"]
-    assert result.outcomes[1].reason == "an earlier patch left f in conflict"
+    assert result.outcomes[1].reason == "p1 left f in conflict"
 
 
 def test_a_binary_conflict_blocks_the_file() -> None:

@@ -166,7 +166,7 @@ def test_a_conflict_blocks_its_lines_and_nothing_else() -> None:
     result = Run(base, {**base, "f": OTHER}).rebase(*_blocking())
     assert result.verdicts == ["conflict", *["unchanged"] * 4, "blocked", "unchanged"]
     blocked = result.outcomes[5]
-    assert blocked.reason == "an earlier patch left these lines of m in conflict"
+    assert blocked.reason == "p1 left these lines of m in conflict"
     assert result.files == {"m": text("a X c d e f g h i j K l"), "n": ONE, "x": TWO, "y": ONE}
     assert (blocked.hunks, blocked.changes, blocked.is_carried) == ((), {}, False)
 
