@@ -228,7 +228,9 @@ def _check_same(item: SourcePatch, draft: Patch, patch: Patch, commit: str) -> N
 
 def _changes(diff: bytes) -> list[bytes]:
     """Return the lines of a diff without line numbers, context and blob ids."""
-    return [line for line in diff.splitlines() if not line.startswith((b"index ", b"@@ ", b" "))]
+    # An empty line is context, or between two mails: the last mail of a range has none at its end.
+    no_change = (b"index ", b"@@ ", b" ")
+    return [line for line in diff.splitlines() if line and not line.startswith(no_change)]
 
 
 def _name(item: SourcePatch, draft: Patch, is_taken: Callable[[str], bool]) -> str:

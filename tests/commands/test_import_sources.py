@@ -9,7 +9,7 @@ from codecs import BOM_UTF8
 import pytest
 
 from tests.commands.importing import EDIT_A, EDIT_B, commits, mailbox, order, put, refuses, take
-from tests.commands.scenes import Stage, picture, text
+from tests.commands.scenes import Stage, picture, plant, text
 
 ONE, TWO = ({"pkg/a.py": text(l1="x\n")}, "one"), ({"pkg/b.py": text(l1="y\n")}, "two")
 BACK_A = EDIT_A.replace("-line 0\n+zero\n", "-zero\n+line 0\n")
@@ -233,6 +233,17 @@ def test_a_range_that_grew_brings_what_is_new(empty: Stage) -> None:
     assert f"Left out commit 1 of main..{head}: {one[:12]} is already in one.patch." in answer.err
     again = take(empty, *clone, f"main..{head}", code=2)
     assert "s already has all of these patches" in again.err
+
+
+def test_a_published_branch_that_grew_brings_what_is_new(empty: Stage) -> None:
+    up, head = empty.upstream, commits(empty, ONE, TWO)
+    take(empty, "--git", up.root, f"main..{head}")
+    empty.run("branch", "s", "--repo", up.root, "--name", "published")
+    with up.at("published"):
+        plant(up, {"new": "x\n"}, "three")
+        grown = up.head()
+    take(empty, "--git", up.root, f"main..{grown}")
+    assert order(empty) == "one.patch\ntwo.patch\nthree.patch\n"
 
 
 def test_an_edited_commit_of_the_published_branch_is_not_left_out(empty: Stage) -> None:
