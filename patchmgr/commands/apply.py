@@ -285,7 +285,9 @@ def _content(
 ) -> Content | None:
     if any(one is not None and one.mode == GITLINK for one in (entry, before)):
         raise PatchmgrError(
-            "unsupported", f"{path} is a submodule, which `patchmgr apply` does not change"
+            "unsupported",
+            f"{path} is a submodule, which `patchmgr apply` does not change",
+            "to make commits that change it: patchmgr branch --repo CLONE",
         )
     return None if entry is None else Content(entry, read(entry.blob))
 

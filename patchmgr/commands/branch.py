@@ -132,10 +132,11 @@ def branch(
     git_dir = upstream.store if clone is None else clone.git_dir
     place = _Place(session.workspace, git_dir, clone, wanted.is_forced)
     names = _refs(short, tag)
-    if clone is not None and names[0] in clone.checked_out():
+    at = None if clone is None else clone.checked_out().get(names[0])
+    if at is not None:
         raise UsageError(
-            f"{short} is checked out in {clone.root}",
-            f"choose another name with --name, or: patchmgr apply {name} --to {typed(clone.root)}",
+            f"{short} is checked out in {shown(at)}",
+            f"choose another name with --name, or detach it: git -C {typed(at)} checkout --detach",
         )
     options = CarryOptions(session.selected, left_out={name: left_out})
     with series_at_pin(session, name, options) as at_pin:

@@ -58,11 +58,18 @@ class Clone(Struct, frozen=True, dict=True):
             arguments, git_dir=self.private, cwd=self.root, data=data, env=env
         )
 
-    def checked_out(self) -> tuple[str, ...]:
-        """Return the full names of the branches that are checked out in any work tree."""
+    def checked_out(self) -> dict[str, str]:
+        """Map the full name of each branch that is checked out to its work tree."""
         git_process.require_git("writing to a clone")
         fields = git_process.fields(self.git_dir, "worktree", "list", "--porcelain", "-z")
-        return tuple(f.removeprefix("branch ") for f in fields if f.startswith("branch "))
+        places, place = dict[str, str](), ""
+        for field in fields:
+            kind, _, value = field.partition(" ")
+            if kind == "worktree":
+                place = value
+            elif kind == "branch":
+                places[value] = place
+        return places
 
     def head(self) -> str:
         """Return the commit that HEAD points to; raise PatchmgrError "usage" if there is none."""

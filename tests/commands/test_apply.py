@@ -722,6 +722,7 @@ def test_a_submodule_change_is_refused_in_one_line(stage: Stage, is_deleted: boo
     with unchanged(checkout.root):
         answer = stage.run("apply", "own", "--to", checkout.root, code=1)
         assert one_line(answer) == "sub is a submodule, which `patchmgr apply` does not change"
+        assert "patchmgr branch --repo" in answer.err
 
 
 def test_no_hook_filter_or_setting_counts(stage: Stage, monkeypatch: pytest.MonkeyPatch) -> None:

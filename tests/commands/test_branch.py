@@ -145,7 +145,8 @@ def test_a_branch_that_is_checked_out_is_not_moved(stage: Stage) -> None:
     assert "is checked out in" in refuses(stage, clone, "--name", "work")
     assert "is checked out in" in refuses(stage, clone, "--name", "work", "--force")
     clone.git("worktree", "add", "--quiet", "-b", "second", "../second")
-    assert "is checked out in" in refuses(stage, clone, "--name", "second", "--force")
+    refused = refuses(stage, clone, "--name", "second", "--force")
+    assert refused == f"second is checked out in {stage.folder / 'second'}"
     second = Repository(stage.folder / "second", is_there=True)
     branch(stage, "--repo", second.root, "--name", "third")
     assert "third" in clone.git("branch", "--list", "third")
