@@ -26,9 +26,6 @@ if TYPE_CHECKING:
     from patchmgr.commands.push import Pushed
 
 
-Interactive = Annotated[
-    bool, option("--interactive -i", "Choose the hunks one by one, as in git add -p.")
-]
 Paths = Annotated[list[str] | None, argument("[PATH]...", "Files or folders; default: all.")]
 MaybePatch = Annotated[
     str | None, argument("[PATCH]", "A patch: its name, the start of its name, or its number.")
@@ -129,7 +126,9 @@ def refresh(
     auto: Annotated[
         bool, option("--auto", "Put each edit into the patch that wrote the edited lines.")
     ] = False,
-    interactive: Interactive = False,
+    interactive: Annotated[
+        bool, option("--interactive -i", "Choose the hunks one by one, as in git add -p.")
+    ] = False,
 ) -> None:
     """Put your edits into the top patch, or into a patch below it.
 

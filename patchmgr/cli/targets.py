@@ -50,17 +50,6 @@ Breaks = Annotated[
     bool, option("--break-system-packages", "Change the environment even if the system manages it.")
 ]
 
-Warns = Annotated[
-    bool | None,
-    option(
-        "--warn-at-start/--no-warn-at-start",
-        "Make Python warn at startup if the patches are missing.",
-    ),
-]
-ShowConflicts = Annotated[
-    bool, option("--show-conflicts", "For a package, print both sides of each conflict.")
-]
-
 
 def location_of(
     python: str | None, site: Path | None, package: str | None, *, breaks_system: bool = False
@@ -127,9 +116,17 @@ def apply(
     python: Python = None,
     site: Site = None,
     package: PackageName = None,
-    warn_at_start: Warns = None,
+    warn_at_start: Annotated[
+        bool | None,
+        option(
+            "--warn-at-start/--no-warn-at-start",
+            "Make Python warn at startup if the patches are missing.",
+        ),
+    ] = None,
     break_system_packages: Breaks = False,
-    show_conflicts: ShowConflicts = False,
+    show_conflicts: Annotated[
+        bool, option("--show-conflicts", "For a package, print both sides of each conflict.")
+    ] = False,
 ) -> None:
     """Apply a series to a checkout or an installed package.
 

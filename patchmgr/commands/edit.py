@@ -75,8 +75,7 @@ def edit(
         check_fields(new, dict(edit_.fields))
         is_changed = new.raw != patch.raw
         if is_changed:
-            revision = Revision(opened.names, opened.state, {patch.name: new.raw})
-            make(opened, revision)
+            make(opened, Revision(opened.names, opened.state, {patch.name: new.raw}))
             _name_lost_fields(session, patch, new, dict(edit_.fields))
         return Edited(opened.name, patch.name, patch.name, new.subject, is_changed)
 
@@ -121,15 +120,8 @@ def rename(session: Session, given: str | None, new: str, options: CheckoutOptio
         pushed = tuple(name if each == old else each for each in opened.names)
         raws = {old: None, name: patch.raw}
         forced = name if opened.forced == old else None
-        revision = Revision(
-            pushed,
-            opened.state,
-            raws,
-            file,
-            forced=forced,
-            others=_renamed_elsewhere(opened, old, name),
-        )
-        make(opened, revision)
+        others = _renamed_elsewhere(opened, old, name)
+        make(opened, Revision(pushed, opened.state, raws, file, forced=forced, others=others))
         return Edited(opened.name, name, old, patch.subject, True)
 
 

@@ -101,7 +101,7 @@ def _row(series: str, patch: Patch, outcome: PatchOutcome | None, git: str | Non
 
 
 def _since(patch: Patch, detail: str) -> str | None:
-    """Return the day in a header: from the status, else from Last-Update, else the author date."""
+    """Return the date of a status: from its `detail`, else Last-Update, else the author date."""
     for text in (detail, patch.says("Last-Update") or ""):
         match = _DATE.search(text)
         if match is not None:

@@ -115,7 +115,7 @@ def _read_half(reader: PatchReader) -> BinaryChange | None:
 
 
 def _unpack_line(reader: PatchReader) -> bytes:
-    """Decode a line in base 85, whose first letter gives the number of bytes."""
+    """Decode a base-85 line; its first letter gives the number of bytes."""
     line = reader.take()
     letter = line[:1]
     if letter.isalpha():

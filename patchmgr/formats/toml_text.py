@@ -28,7 +28,7 @@ _FIELD = re.compile(r"Object (?:contains )?(missing|unknown)(?: required)? field
 
 
 class TomlFile(Struct, frozen=True):
-    """A TOML file that may be malformed: the kind of its errors, its name and its largest size."""
+    """A TOML file that may be malformed: its errors' kind, its name and its size limit."""
 
     kind: str
     name: str

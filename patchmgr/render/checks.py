@@ -50,11 +50,8 @@ def _gates(checked: Checked) -> str:
 def _about(gate: GateResult) -> str:
     if gate.standing is Standing.SKIPPED:
         return clean(gate.note)
-    words = []
-    if gate.seconds is not None:
-        words.append(f"{gate.seconds:.1f} s")
-    else:
-        words.append(f"{gate.looked_at} checked")
+    is_timed = gate.seconds is not None
+    words = [f"{gate.seconds:.1f} s" if is_timed else f"{gate.looked_at} checked"]
     if gate.problems:
         words.append(counted(len(gate.problems), "problem"))
     if gate.note:

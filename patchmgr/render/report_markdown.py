@@ -86,12 +86,10 @@ def _add_groups(page: Page, footprint: Footprint) -> None:
     columns = ["Language", "Files", "Added", "Removed", "The only file"]
     page.table(columns, _language_rows(footprint), what="languages")
     page.add(f"### Folders\n\n{FOLDER_RULE}")
-    rows = [_row(_folder(tally.name), tally) for tally in footprint.folders]
+    names = [tally.name for tally in footprint.folders]
+    titles = [name if name == Area.THIRD_PARTY.value else code_cell(name) for name in names]
+    rows = map(_row, titles, footprint.folders)
     page.table(["Folder", "Files", "Added", "Removed"], rows, what="folders")
-
-
-def _folder(name: str) -> str:
-    return name if name == Area.THIRD_PARTY.value else code_cell(name)
 
 
 def _lines(added: int, removed: int) -> str:
