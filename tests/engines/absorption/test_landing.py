@@ -120,6 +120,9 @@ SINGLE = {
     "taken-back-in-part-and-replaced-in-part": (
         one(SWAPPED, SWAPPED, base_with(("stay_20", "ours_b")), base_with(("stay_20", "theirs_b"))),
         "gone c0 by c1 history hunks 1"),
+    "a-line-of-much-that-landed-taken-back": (
+        one(base_with(MANY_05, AT_20), base_with(MANY_05, AT_20), base_with(MANY_05)),
+        "evolved c0 by c1 history"),
     "reverted-many-times": (one(BOTH, *[BOTH, BASE] * 12), "reverted c22 by c23"),
     "landed-many-times": (one(BOTH, *[BOTH, BASE] * 12, BOTH), "landed c24 exact"),
     "says-nothing-and-came-with-no-step": (
