@@ -227,7 +227,7 @@ class Resolver:
         )
 
     def answer(self, text: str) -> None:
-        """Accept the current resolution or finding for the typed reason, if there is one."""
+        """Accept the current resolution or finding; `text` is the reason, and must not be blank."""
         self.asks, self.told = "", ("not accepted, because no reason was given",)
         if not text.strip():
             return
