@@ -1,4 +1,4 @@
-"""Evidence and cause: which upstream commit a verdict comes from."""
+"""Evidence and causes: the upstream commits that explain a verdict."""
 
 from collections.abc import Iterator, Mapping, Sequence
 
@@ -167,7 +167,7 @@ def _sighted(
         "unchanged": ([EDIT], [], {}, "unchanged", []),
     },
 )  # fmt: skip
-def test_evidence_is_the_first_commit_since_which_upstream_has_it(
+def test_evidence_is_the_first_commit_from_which_upstream_has_the_hunk(
     changes: Sequence[FilePatch],
     story: Story,
     renames: Mapping[str, str],
@@ -216,7 +216,7 @@ def test_evidence_is_the_first_commit_since_which_upstream_has_it(
             {}, "conflict", ["2", "1"]),
     },
 )  # fmt: skip
-def test_cause_is_the_first_commit_since_which_it_does_not_apply(
+def test_cause_is_the_first_commit_from_which_the_hunk_does_not_apply(
     changes: Sequence[FilePatch],
     story: Story,
     renames: Mapping[str, str],
@@ -257,7 +257,7 @@ def test_cause_is_the_first_commit_since_which_it_does_not_apply(
             [("1", {"n": ONE}), ("2", {"n": BASE})], "unchanged", [], []),
     },
 )  # fmt: skip
-def test_patches_below_are_thought_away(
+def test_earlier_patches_are_taken_into_account(
     below: FilePatch,
     change: FilePatch,
     story: Story,
@@ -283,7 +283,7 @@ def test_an_upstream_commit_names_commit_pull_author_and_all_paths() -> None:
     assert [hunk.evidence for hunk in outcome.hunks] == [commit] * 3 + [None]
 
 
-def test_only_what_did_not_come_through_unchanged_is_looked_up() -> None:
+def test_only_files_with_changed_verdicts_are_looked_up() -> None:
     base: Files = {"f": BASE, "g": BASE, "x": ONE}
     run = Run(base, {"h": BASE, "g": BASE, "x": TWO})
     edits = edited("f", BASE, EARLY), edited("g", BASE, EARLY), edited("x", ONE, TWO)
@@ -291,7 +291,7 @@ def test_only_what_did_not_come_through_unchanged_is_looked_up() -> None:
     assert explained_paths(result.judged) == ("f", "h", "x")
 
 
-def test_without_anything_to_explain_history_is_not_asked() -> None:
+def test_history_is_not_read_if_there_is_nothing_to_explain() -> None:
     run = Run({"f": BASE}, {"f": BASE})
     result = run.rebase(patch_of("p", EDIT))
     told = Told(run.blobs, [("1", {"f": OTHER})])
@@ -300,7 +300,7 @@ def test_without_anything_to_explain_history_is_not_asked() -> None:
     assert told.asked == []
 
 
-def test_what_history_landed_and_what_the_target_has_are_told_apart() -> None:
+def test_evidence_from_history_and_from_the_target_is_kept_apart() -> None:
     run = Run({"f": BASE, "x": ONE}, {"f": OTHER, "x": TWO})
     landing = Step("1" * 40, "Land it", "A. Author", {})
     known = Absorption(frozenset({0}), landing, Event.EVOLVED, is_whole=False)
@@ -310,7 +310,7 @@ def test_what_history_landed_and_what_the_target_has_are_told_apart() -> None:
     assert [hunk.evidence for hunk in outcome.hunks] == ["1" * 40, "commit 2"]
 
 
-def test_the_commit_inside_of_a_merge_is_named_with_the_pull_request_of_the_merge() -> None:
+def test_the_commit_inside_a_merge_has_the_pull_request_of_the_merge() -> None:
     run = Run({"f": BASE}, {"f": OTHER})
     merge = Step("1" * 40, "Merge pull request #7 from them/it", "M. Erger", {}, is_merge=True)
     inner = Step("2" * 40, "Land it", "A. Author", {})
@@ -338,7 +338,7 @@ def test_a_pull_request_begins_the_subject_of_its_merge(subject: str, number: in
 
 
 @table("content", {"recorded": NEW, "decided": OTHER})
-def test_what_a_person_solved_is_explained_where_upstream_disturbed_it(content: bytes) -> None:
+def test_a_persons_resolution_has_the_cause_of_its_conflict(content: bytes) -> None:
     run = Run({"f": BASE}, {"f": OTHER})
     result = run.rebase(patch_of("p", EDIT), solved={("p", "f"): content})
     outcome = run.explained(result, [("1", {"f": LATE}), ("2", {"f": OTHER})])[0]
@@ -346,7 +346,7 @@ def test_what_a_person_solved_is_explained_where_upstream_disturbed_it(content: 
     assert [one.subject for one in outcome.cause] == (["2"] if content == NEW else [])
 
 
-def test_a_patch_on_a_solved_creation_is_explained_by_the_file_upstream() -> None:
+def test_a_patch_on_a_resolved_new_file_is_explained_by_upstreams_file() -> None:
     run = Run({}, {"n": OTHER})
     patches = [patch_of("p1", created("n", BASE)), patch_of("p2", edited("n", BASE, EARLY))]
     result = run.rebase(*patches, solved={("p1", "n"): text("a z c d e f g h i j k l")})
@@ -355,7 +355,7 @@ def test_a_patch_on_a_solved_creation_is_explained_by_the_file_upstream() -> Non
     assert [one.subject for one in outcomes[1].cause] == ["2"]
 
 
-def test_a_blocked_patch_is_left_as_it_is() -> None:
+def test_a_blocked_patch_is_not_explained() -> None:
     run = Run({"f": BASE, "x": ONE}, {"f": OTHER, "x": TWO})
     blocked = patch_of("p2", edited("f", EARLY, BASE), edited("x", ONE, TWO))
     result = run.rebase(patch_of("p1", EDIT), blocked)
@@ -373,7 +373,7 @@ STORY = st.lists(
 
 @settings(deadline=None, max_examples=examples(300))
 @given(WORDS, WORDS, STORY, st.booleans(), st.booleans())
-def test_what_explains_is_always_one_of_the_commits(
+def test_evidence_and_cause_are_always_commits_of_the_history(
     old: bytes, new: bytes, changes: list[dict[str, File | None]], is_rename: bool, is_moved: bool
 ) -> None:
     base: Files = {"f": old}
@@ -425,23 +425,23 @@ def found(states: Sequence[bool]) -> str | None:
         "not-at-the-end-of-many": ("x" * 90 + "-", None),
     },
 )
-def test_the_step_since_which_a_claim_holds_is_found(states: str, commit: str | None) -> None:
+def test_the_commit_from_which_a_test_passes_is_found(states: str, commit: str | None) -> None:
     assert found([state == "x" for state in states]) == commit
 
 
-def test_without_versions_there_is_no_step() -> None:
+def test_no_versions_give_no_commit() -> None:
     assert turning_point((), each(lambda version: True)) is None
 
 
 @given(st.lists(st.booleans(), min_size=1, max_size=PROBES))
-def test_among_few_versions_the_last_turn_is_found(states: list[bool]) -> None:
+def test_among_few_versions_the_last_turning_point_is_found(states: list[bool]) -> None:
     after = [n for n, state in enumerate(states) if not state]
     last = max(after, default=-1) + 1
     assert found(states) == (str(last) if 0 < last < len(states) else None)
 
 
 @given(st.lists(st.booleans(), min_size=1, max_size=300))
-def test_among_many_a_turn_is_found(states: list[bool]) -> None:
+def test_among_many_versions_a_turning_point_is_found(states: list[bool]) -> None:
     step = found([*states, True])
     if step is not None:
         at = int(step)
@@ -450,7 +450,7 @@ def test_among_many_a_turn_is_found(states: list[bool]) -> None:
 
 
 @given(st.integers(1, 5000), st.data())
-def test_few_are_asked_about(count: int, data: st.DataObject) -> None:
+def test_few_versions_are_tested(count: int, data: st.DataObject) -> None:
     turn = data.draw(st.integers(0, count))
     rounds: list[int] = []
 
@@ -466,7 +466,7 @@ def test_few_are_asked_about(count: int, data: st.DataObject) -> None:
 
 
 class CountingMerge(PlainMerge):
-    """Counts calls for several texts, and texts."""
+    """Counts the calls that merge several texts, and the texts."""
 
     def __init__(self) -> None:
         self.calls: list[int] = []
@@ -487,7 +487,7 @@ def _long_story(count: int, breaks: int) -> tuple[list[tuple[str, dict[str, byte
 
 
 @table(("count", "breaks"), [(3, 2), (16, 16), (60, 1), (60, 44), (200, 133)])
-def test_merges_of_one_round_are_one_call(count: int, breaks: int) -> None:
+def test_the_merges_of_one_round_are_one_call(count: int, breaks: int) -> None:
     story, base = _long_story(count, breaks)
     run = Run({"f": base}, {"f": story[-1][1]["f"]})
     change = edited("f", base, base.replace(b"b\n", b"ours\n"))
@@ -540,7 +540,7 @@ def _explained(story: list[bytes | None]) -> PatchOutcome:
         "file-deleted": ([_with(n4=SHOWN_ONE), None], 1, 2),
     },
 )
-def test_a_conflict_names_its_step(story: list[bytes | None], cause: int, shown: int) -> None:
+def test_a_conflict_names_its_commits(story: list[bytes | None], cause: int, shown: int) -> None:
     told = _explained(story)
     assert [one.pull for one in told.cause] == [cause]
     (conflict,) = told.conflicts
@@ -565,7 +565,7 @@ BACK = Absorption(frozenset(), STEP, Event.REVERTED, is_whole=False)
         "something-else": ([BODY % b"    plant.wait()\n", MOVED], {}, []),
     },
 )
-def test_a_nearer_likeness_is_not_lost(
+def test_a_similar_text_in_an_earlier_version_is_found(
     story: list[bytes], known: Mapping[str, Absorption], likely: list[int]
 ) -> None:
     before, after = BODY % b"", BODY % GUARD

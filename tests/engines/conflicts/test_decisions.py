@@ -1,4 +1,4 @@
-"""A person's decisions: what they are about, and where they hold."""
+"""A person's decisions: what they refer to, and when they apply again."""
 
 from msgspec.structs import replace
 
@@ -60,13 +60,13 @@ def again(onto: Files, *decisions: Decision, patch: Patch = PATCH, base: Files =
     return Run(base, onto).rebase(patch, asks=True, decisions=decisions)
 
 
-def test_a_basis_is_about_the_text_that_is_alike() -> None:
+def test_a_basis_refers_to_the_similar_text() -> None:
     content = source(l8=ALIKE)
     basis = found({"f.py": content})
     assert basis == Basis(change_digest(PATCH), (passage("f.py", content, ALIKE_LINES),))
 
 
-def test_a_basis_is_about_the_place_where_nothing_is_alike() -> None:
+def test_a_basis_refers_to_the_place_of_the_hunk_without_similar_text() -> None:
     content = source(l4=OTHER)
     basis = found({"f.py": content})
     lines = [line.encode() for line in OTHER.splitlines(keepends=True)]
@@ -84,7 +84,7 @@ def test_a_basis_is_about_the_place_where_nothing_is_alike() -> None:
             {"f.py": source(), "g.py": b"theirs\n"}, [whole_file("g.py", b"theirs\n")]),
     },
 )  # fmt: skip
-def test_a_basis_of_a_file(patch: Patch, onto: dict[str, File], passages: list[Passage]) -> None:
+def test_basis_can_be_a_file(patch: Patch, onto: dict[str, File], passages: list[Passage]) -> None:
     basis = found(onto, patch)
     assert basis is not None
     assert list(basis.passages) == passages
@@ -108,7 +108,7 @@ def test_only_files_in_conflict_are_in_a_basis() -> None:
         "needed-where-it-merges": ("l8", Ruling.NEEDED, "me", "unchanged"),
     },
 )
-def test_absorbed_or_needed_is_no_alarm(place: str, ruling: Ruling, by: str, verdict: str) -> None:
+def test_a_decision_settles_the_verdict(place: str, ruling: Ruling, by: str, verdict: str) -> None:
     onto = {"f.py": source(**{place: ALIKE})}
     result = again(onto, decided(found(onto), ruling, by=by))
     assert result.verdicts == [verdict]
@@ -129,12 +129,12 @@ def test_absorbed_or_needed_is_no_alarm(place: str, ruling: Ruling, by: str, ver
         "text-gone": (source(), "unchanged"),
     },
 )
-def test_a_decision_holds_as_long_as_the_text_is_there(onto: bytes, verdict: str) -> None:
+def test_a_decision_holds_as_long_as_upstream_has_the_text(onto: bytes, verdict: str) -> None:
     decision = decided(found({"f.py": source(l8=ALIKE)}))
     assert again({"f.py": onto}, decision).verdicts == [verdict]
 
 
-def test_a_decision_is_about_one_change() -> None:
+def test_a_decision_applies_to_one_change_only() -> None:
     onto = {"f.py": source(l8=ALIKE)}
     decision = decided(found(onto))
     other = difference("p", BASE, {"f.py": source(l4=MINE + "    more()\n")})
@@ -143,7 +143,7 @@ def test_a_decision_is_about_one_change() -> None:
     assert again(onto, decision, patch=renamed).verdicts == ["absorbed"]
 
 
-def test_a_text_in_a_file_that_moved_is_still_there() -> None:
+def test_a_passage_is_found_in_a_moved_file() -> None:
     decision = decided(found({"f.py": source(l8=ALIKE)}))
     run = Run(BASE, {"g.py": source(l8=ALIKE)})
     result = run.rebase(PATCH, renames={"f.py": "g.py"}, asks=True, decisions=(decision,))
@@ -157,14 +157,14 @@ def test_the_first_decision_that_holds_counts() -> None:
     assert again(onto, elsewhere, decision).verdicts == ["absorbed"]
 
 
-def test_a_decided_patch_can_be_decided_again() -> None:
+def test_a_decision_can_be_changed() -> None:
     onto = {"f.py": source(l8=ALIKE)}
     basis = found(onto)
     for ruling in Ruling:
         assert again(onto, decided(basis, ruling)).outcomes[0].basis == basis
 
 
-def test_what_upstream_is_known_to_have_needs_no_decision() -> None:
+def test_a_patch_that_upstream_is_known_to_have_needs_no_decision() -> None:
     onto = {"f.py": source(l8=ALIKE)}
     decision = decided(found(onto), Ruling.NEEDED)
     step = Step("c1", "Land", "", {})
@@ -224,12 +224,12 @@ def patch(before: bytes, after: bytes) -> Patch:
         "header": replace(patch(PASSAGES_BASE, PASSAGES_BASE.replace(b"e", b"X")), subject="Other"),
     },
 )
-def test_the_same_change_has_one_digest(other: Patch) -> None:
+def test_equal_changes_have_equal_digests(other: Patch) -> None:
     change = patch(PASSAGES_BASE, PASSAGES_BASE.replace(b"e", b"X"))
     assert change_digest(change) == change_digest(other)
 
 
-def test_other_changes_have_other_digests() -> None:
+def test_different_changes_have_different_digests() -> None:
     after = PASSAGES_BASE.replace(b"e", b"X")
     patches = [
         patch(PASSAGES_BASE, after),
@@ -299,7 +299,7 @@ WORDS = "alpha_one beta_two gamma_six delta_ten epsilon_1 zeta_four eta_seven th
             "alpha_one beta_two gamma_six delta_ten epsilon_1 zeta_four"),
     },
 )  # fmt: skip
-def test_the_passage_of_a_place(ours: str, lines: str) -> None:
+def test_the_passage_of_a_hunk_is_the_upstream_text_at_its_place(ours: str, lines: str) -> None:
     base, theirs = text(WORDS), text(WORDS.replace("delta_ten", "mine_here"))
     (hunk,) = hunks_between(base, theirs, context=0)
     content = text(ours)
@@ -308,7 +308,7 @@ def test_the_passage_of_a_place(ours: str, lines: str) -> None:
     assert found == passage("f", content, [f"{word}\n".encode() for word in lines.split()])
 
 
-def test_a_hunk_inside_of_what_upstream_rewrote_is_placed_at_its_start() -> None:
+def test_a_hunk_inside_rewritten_lines_is_placed_at_their_start() -> None:
     base, theirs = text(WORDS), text(WORDS.replace("delta_ten", "mine_here"))
     (hunk,) = hunks_between(base, theirs, context=2)
     content = text(WORDS.replace("alpha_one beta_two", "another"))

@@ -1,4 +1,4 @@
-"""What a patch's header names of upstream is proposed where a person decides."""
+"""Upstream commits and pull requests in a header are proposed for patches in conflict."""
 
 from collections.abc import Mapping
 
@@ -48,7 +48,7 @@ PULL = "https://forge.example/works/plant/pull/7"
         "other-fields": ({"Description": "see #7", "Reviewed-by": "#7"}, []),
     },
 )  # fmt: skip
-def test_what_a_header_names(fields: Mapping[str, str], expected: list[Named]) -> None:
+def test_headers_name_upstream_commits(fields: Mapping[str, str], expected: list[Named]) -> None:
     patch = replace(patch_of("p"), fields=fields)
     assert list(named_in(patch, FORGE)) == expected
 
@@ -73,21 +73,21 @@ def _told(judged: Judged, found: tuple[str, str] | None) -> PatchOutcome:
     return with_named((judged,), (patch,), lambda named: found, None)[0].outcome
 
 
-def test_a_commit_on_the_way_is_proposed() -> None:
+def test_a_named_commit_in_the_range_is_proposed() -> None:
     told = _told(_judged(Verdict.CONFLICT), (ID, "Fix it (#7)"))
     (likely,) = told.likely
     assert likely == Likely(ID, "Fix it (#7)", 7, 0.5, ("g",), "Drop-When", Reliability("header"))
     assert [conflict.proposal for conflict in told.conflicts] == ["absorbed"]
 
 
-def test_what_was_found_by_its_text_is_said_to_be_named() -> None:
+def test_a_commit_found_by_its_text_is_marked_as_named() -> None:
     known = Likely(ID, "Fix it (#7)", 7, 0.8, ("g",))
     told = _told(_judged(Verdict.CONFLICT, known), (ID, "Fix it (#7)"))
     assert told.likely == (replace(known, named_by="Drop-When"),)
 
 
 @table("verdict", [Verdict.CONFLICT, Verdict.MODIFIED])
-def test_what_is_not_on_the_way_or_not_asked_is_not_proposed(verdict: Verdict) -> None:
+def test_nothing_is_proposed_without_a_commit_or_conflict(verdict: Verdict) -> None:
     judged = _judged(verdict)
     assert _told(judged, None) == judged.outcome
     if verdict is Verdict.MODIFIED:

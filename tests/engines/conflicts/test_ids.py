@@ -1,4 +1,4 @@
-"""Conflict ids: the same sides, the same id."""
+"""Conflict ids: equal sides give equal ids."""
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -44,7 +44,7 @@ INSERTS = marked(b"", b"o\n", b"t\n")
         "no-markers-of-git": (b"<<<<<<<< 8\n|||||||x\n", []),
     },
 )  # fmt: skip
-def test_markers_bound_regions(text: bytes, regions: list[tuple[bytes, bytes, bytes]]) -> None:
+def test_markers_delimit_regions(text: bytes, regions: list[tuple[bytes, bytes, bytes]]) -> None:
     assert list(conflict_regions(text)) == regions
 
 
@@ -61,17 +61,17 @@ def test_markers_bound_regions(text: bytes, regions: list[tuple[bytes, bytes, by
         "once-and-twice": (ONE, ONE + ONE, False),
     },
 )
-def test_an_id_is_made_of_the_regions(left: bytes, right: bytes, is_same: bool) -> None:
+def test_an_id_depends_on_the_regions(left: bytes, right: bytes, is_same: bool) -> None:
     ids = [conflict_id(b"B", b"O", b"T", text) for text in (left, right)]
     assert (ids[0] == ids[1]) is is_same
 
 
-def test_the_rest_of_the_files_does_not_count_where_there_are_regions() -> None:
+def test_the_text_outside_of_regions_does_not_change_the_id() -> None:
     assert conflict_id(b"B", b"O", b"T", ONE) == conflict_id(b"x", None, b"", ONE)
 
 
 @table("text", {"no-text": None, "no-region": b"no region\n"})
-def test_whole_sides_count_where_there_is_no_region(text: bytes | None) -> None:
+def test_the_whole_sides_make_the_id_if_there_is_no_region(text: bytes | None) -> None:
     found = conflict_id(b"b", b"o", b"t", text)
     assert found == conflict_id(b"b", b"t", b"o", None)
     assert found != conflict_id(b"o", b"b", b"t", None)
@@ -93,13 +93,13 @@ def test_an_id_is_the_same_on_every_machine() -> None:
         "marker-out-of-place": (b"=======\n" + ONE, b"=======\no\n"),
     },
 )
-def test_regions_can_be_settled_as_ours(text: bytes, settled: bytes) -> None:
+def test_all_regions_can_be_replaced_with_ours(text: bytes, settled: bytes) -> None:
     assert sides_of(text)[1] == settled
 
 
 @settings(deadline=None)
 @given(st.tuples(SIDES, SIDES, SIDES), st.tuples(SIDES, SIDES, SIDES))
-def test_other_sides_have_another_id(
+def test_different_sides_have_different_ids(
     left: tuple[bytes | None, bytes | None, bytes | None],
     right: tuple[bytes | None, bytes | None, bytes | None],
 ) -> None:

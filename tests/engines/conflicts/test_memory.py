@@ -1,4 +1,4 @@
-"""Memory: what a solved text teaches, and what is replayed of it."""
+"""Resolutions learned from resolved files, and replayed."""
 
 from collections.abc import Mapping
 
@@ -27,7 +27,7 @@ TWO = HEAD + ONE + BETWEEN + OTHER + TAIL
 
 
 class Known:
-    """What is known of regions, by their sides."""
+    """Recorded resolutions by the sides of their regions."""
 
     def __init__(self, known: Mapping[tuple[bytes, bytes, bytes], bytes]) -> None:
         self.known = {(b, *sorted((o, t))): text for (b, o, t), text in known.items()}
@@ -49,7 +49,7 @@ KNOWN = Known({(b"b\n", b"o\n", b"t\n"): b"both\n"})
 
 
 def lessons(text: bytes, resolved: bytes) -> list[bytes | None]:
-    """Return what stands for each region, None where that is not sure."""
+    """Return the resolution of each region, or None if it is not certain."""
     return [one.resolution if isinstance(one, Lesson) else None for one in compare(text, resolved)]
 
 
@@ -103,26 +103,26 @@ def lessons(text: bytes, resolved: bytes) -> list[bytes | None]:
             [b"x\r\n"]),
     },
 )  # fmt: skip
-def test_the_region_is_cut_out(text: bytes, resolved: bytes, expected: list[bytes | None]) -> None:
+def test_resolution_is_cut_out(text: bytes, resolved: bytes, expected: list[bytes | None]) -> None:
     assert lessons(text, resolved) == expected
     found = [one.resolution for one in learn(text, resolved)]
     assert found == [e for e in expected if e is not None]
 
 
-def test_a_lesson_has_the_id_of_its_region_alone() -> None:
+def test_a_lesson_has_the_id_of_its_own_region() -> None:
     (first, second) = learn(TWO, HEAD + b"x\n" + BETWEEN + b"y\n" + TAIL)
     assert first.id == conflict_id(None, None, None, ONE)
     assert second.id == region_id(b"b\n", b"o\n", b"T\n")
     assert first.region == RegionSides(b"b\n", b"o\n", b"t\n")
 
 
-def test_what_is_missed_says_why() -> None:
+def test_a_missed_region_gives_the_reason() -> None:
     (missed,) = compare(ONE + TAIL, b"<<<<<<< x\n" + TAIL)
     assert isinstance(missed, Missed)
     assert missed.reason == "conflict markers are left in the file"
 
 
-def test_blank_lines_are_told_from_none() -> None:
+def test_blank_lines_and_no_lines_have_different_ids() -> None:
     ids = {region_id(base, b"o\n", b"t\n") for base in (b"", b"\n", b"\n\n")}
     assert len(ids) == 3
 
@@ -139,7 +139,7 @@ def test_blank_lines_are_told_from_none() -> None:
         "no-region": (HEAD, HEAD, True),
     },
 )
-def test_what_is_known_is_put_into_place(text: bytes, expected: bytes, is_clean: bool) -> None:
+def test_a_known_resolution_is_put_into_place(text: bytes, expected: bytes, is_clean: bool) -> None:
     found = replay(text, KNOWN.find)
     assert (found.marked, found.is_clean) == (expected, is_clean)
     name = conflict_id(None, None, None, ONE)
@@ -147,7 +147,7 @@ def test_what_is_known_is_put_into_place(text: bytes, expected: bytes, is_clean:
     assert bool(found.used) is (expected != text)
 
 
-def test_what_is_left_is_alike_on_all_sides_around_it() -> None:
+def test_the_sides_of_a_remaining_conflict_agree_around_it() -> None:
     base, ours, theirs = sides_of(replay(TWO, KNOWN.find).marked)
     start = HEAD + b"both\n" + BETWEEN
     assert (base, ours, theirs) == tuple(start + side + TAIL for side in (b"b\n", b"o\n", b"T\n"))
@@ -204,7 +204,7 @@ def solved(recorded: Recorded, content: bytes | None) -> Recorded:
         "group": (Recorded("0" * 12, RecordKind.GROUP, parts=("1" * 12,)), True),
     },
 )
-def test_what_is_on_record_is_not_believed(recorded: Recorded, is_sound: bool) -> None:
+def test_a_recorded_conflict_is_checked(recorded: Recorded, is_sound: bool) -> None:
     assert (recorded_fault(recorded) is None) is is_sound
 
 
@@ -228,7 +228,7 @@ def test_latin_1_may_be_solved_in_latin_1() -> None:
         "markers": (ONE, None, False),
     },
 )
-def test_a_whole_file_is_no_region(text: bytes, whole: bytes | None, is_fitting: bool) -> None:
+def test_a_whole_file_fits_no_region(text: bytes, whole: bytes | None, is_fitting: bool) -> None:
     region = RegionSides(b"b\n", b"o\n", b"t\n")
     assert (fits_region(region, text, whole=whole) is None) is is_fitting
 
@@ -238,7 +238,7 @@ LINES = st.lists(st.sampled_from([b"a\n", b"b\n", b"c\n", b"}\n", b"\n", b"x = 1
 
 @settings(deadline=None, max_examples=examples(300))
 @given(st.lists(st.tuples(LINES, LINES, LINES, LINES), min_size=1, max_size=3), LINES)
-def test_a_lesson_is_never_wrong_where_the_text_stayed(
+def test_a_lesson_is_never_wrong_if_the_text_around_stays(
     rows: list[tuple[list[bytes], list[bytes], list[bytes], list[bytes]]], end: list[bytes]
 ) -> None:
     """Each row: clean text, two sides (numbered to be told apart), and the resolution."""

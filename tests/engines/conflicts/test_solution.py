@@ -1,4 +1,4 @@
-"""Which texts can be the solution of a conflict, as far as texts alone tell."""
+"""The checks of a proposed resolution that need only texts."""
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -22,7 +22,7 @@ def conflict(base: bytes, ours: bytes, theirs: bytes, path: str = "a") -> FileCo
 
 
 def failures(given: FileConflict, content: bytes | None) -> list[str]:
-    """Return the checks that a solution does not pass."""
+    """Return the checks that a resolution does not pass."""
     found = fit(given, content, "", lambda base, ours, theirs: None)
     told = [found] if isinstance(found, Failure) else text_failures(given, found)
     return [one.check for one in told]
@@ -47,7 +47,7 @@ BASE, OURS, THEIRS = b"call(x)\n", b"call(x.new)\n", b"call(x, mine)\n"
         "much": (b"call(x.new, mine)\n" * 999, ["size"]),
     },
 )
-def test_a_text_fails_what_it_does_not_satisfy(text: bytes, checks: list[str]) -> None:
+def test_a_resolution_fails_the_checks_it_does_not_satisfy(text: bytes, checks: list[str]) -> None:
     assert failures(conflict(BASE, OURS, THEIRS), HEAD + text + TAIL) == checks
 
 
@@ -80,7 +80,7 @@ def test_the_changes_of_each_side_count(
 
 
 @table("kind", [ConflictKind.BINARY, ConflictKind.MODE, ConflictKind.RENAME])
-def test_what_no_check_can_judge_does_not_pass(kind: ConflictKind) -> None:
+def test_a_kind_that_no_check_can_judge_does_not_pass(kind: ConflictKind) -> None:
     whole = FileConflict("", "a", "a", "", b"\0a", b"\0b", b"\0c", None, kind=kind)
     assert "kind" in failures(whole, b"\0bc")
 
@@ -100,7 +100,7 @@ MARKER = st.sampled_from([b"<<<<<<< ours", b"||||||| base", b"=======", b">>>>>>
 
 
 @given(TEXT, TEXT, TEXT, st.one_of(TEXT, st.binary(max_size=60)), st.booleans())
-def test_whatever_fits_leaves_the_rest_as_it_was(
+def test_a_fitted_resolution_leaves_the_rest_unchanged(
     base: bytes, ours: bytes, theirs: bytes, content: bytes, is_whole: bool
 ) -> None:
     made = conflict(base, ours, theirs)
@@ -114,7 +114,7 @@ def test_whatever_fits_leaves_the_rest_as_it_was(
 
 
 @given(TEXT, TEXT, TEXT, TEXT, MARKER, st.integers(0, 9))
-def test_a_marker_anywhere_is_never_taken(
+def test_a_resolution_with_a_marker_is_never_accepted(
     base: bytes, ours: bytes, theirs: bytes, text: bytes, marker: bytes, at: int
 ) -> None:
     lines = (HEAD + text + TAIL).splitlines(keepends=True)
@@ -123,7 +123,7 @@ def test_a_marker_anywhere_is_never_taken(
 
 
 @given(TEXT, TEXT, TEXT, st.integers(0, 2))
-def test_no_side_that_differs_is_taken(base: bytes, ours: bytes, theirs: bytes, which: int) -> None:
+def test_no_version_alone_is_accepted(base: bytes, ours: bytes, theirs: bytes, which: int) -> None:
     said = [set(side.split()) for side in (base, ours, theirs)]
     if said[0] == said[1] or said[0] == said[2] or said[1] == said[2]:
         return
@@ -140,7 +140,7 @@ def test_no_side_that_differs_is_taken(base: bytes, ours: bytes, theirs: bytes, 
         "which it changes": (b"second = 3\ncall(new)\nthird = 3\n", b"second = 3\ncall(new)\n"),
     },
 )
-def test_a_candidate_of_more_than_the_region_is_cut_to_it(text: bytes, placed: bytes) -> None:
+def test_a_candidate_with_more_lines_is_cut_to_the_region(text: bytes, placed: bytes) -> None:
     marked = conflict(BASE, OURS, THEIRS).marked
     assert marked is not None
     assert in_place(split_marked(marked), 0, text) == placed

@@ -1,4 +1,4 @@
-"""What texts alone tell of a conflict, and where a long order is cut."""
+"""The parts of a work order that depend only on texts, and where a long one is cut."""
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -29,7 +29,7 @@ def test_a_text_ends_with_a_whole_statement(text: str, path: str, most: int, kep
 
 
 @given(st.integers(0, 200), st.sampled_from([(PYTHON, "a.py"), (C, "a.cc"), (PYTHON, "a.md")]))
-def test_what_is_kept_begins_the_text_and_fits(most: int, given: tuple[str, str]) -> None:
+def test_a_shortened_text_is_a_start_and_fits(most: int, given: tuple[str, str]) -> None:
     text, path = given
     kept = first_statements(text, path, most)
     assert text.startswith(kept)
@@ -48,5 +48,5 @@ ONE, TWO = "@@ -1 +1 @@\n-old\n+new\n", "@@ -9 +9 @@\n-far\n+away\n"
         "nothing near": ([b"else\n"], (), HEAD + ONE + TWO),
     },
 )
-def test_hunks_of_a_place_are_kept(texts: list[bytes], names: tuple[str, ...], kept: str) -> None:
+def test_hunks_nearby_are_kept(texts: list[bytes], names: tuple[str, ...], kept: str) -> None:
     assert near_hunks(HEAD + ONE + TWO, texts, names) == kept

@@ -1,4 +1,4 @@
-"""What a C++ file declares is the same with and without the bodies of its functions."""
+"""The declarations of a C++ file, which do not depend on the bodies of its functions."""
 
 from patchmgr.engines.languages.cxx_declarations import read_cxx, read_declarations
 from tests.tables import table
@@ -26,7 +26,7 @@ from tests.tables import table
         "extern": ('extern "C" {\nvoid f(void) { g(); }\nint k;\n}\n', "f k"),
     },
 )  # fmt: skip
-def test_bodies_are_not_needed_for_declarations(text: str, names: str) -> None:
+def test_declarations_do_not_depend_on_function_bodies(text: str, names: str) -> None:
     found = read_declarations(text.encode())
     assert found == read_cxx(text.encode()).declarations
     assert {one.name for one in found} >= set(names.split())
@@ -46,6 +46,6 @@ def test_what_a_statement_declares(text: str, kinds: dict[str, str]) -> None:
     assert {one.name: one.kind for one in read_declarations(text.encode())} == kinds
 
 
-def test_parameters_that_depend_on_the_preprocessor_are_not_known() -> None:
+def test_parameters_that_depend_on_the_preprocessor_are_unknown() -> None:
     (found,) = read_declarations(b"int f(int a\n#if A\n, int b\n#else\n, long b\n#endif\n);\n")
     assert (found.name, found.parameters) == ("f", None)

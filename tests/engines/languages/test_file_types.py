@@ -1,4 +1,4 @@
-"""Paths and what they are."""
+"""The languages of files, and which files are tests, vendored or compiled."""
 
 from patchmgr.engines.languages.file_types import is_test, is_third_party, language, needs_rebuild
 from tests.tables import table
@@ -72,7 +72,7 @@ def test_language_comes_from_the_name(path: str, expected: str) -> None:
         ("run", b"#!" + b"/" * 100_000, "other"),
     ],
 )
-def test_a_shebang_decides_without_a_suffix(path: str, content: bytes, expected: str) -> None:
+def test_without_suffix_the_shebang_decides(path: str, content: bytes, expected: str) -> None:
     assert language(path, content) == expected
 
 
@@ -105,7 +105,7 @@ def test_a_shebang_decides_without_a_suffix(path: str, content: bytes, expected:
         ("pkg/a.py", False),
     ],
 )
-def test_tests_are_told_by_path(path: str, expected: bool) -> None:
+def test_tests_are_recognized_by_path(path: str, expected: bool) -> None:
     assert is_test(path) is expected
 
 
@@ -123,7 +123,7 @@ def test_tests_are_told_by_path(path: str, expected: bool) -> None:
         ("a/vendors/b.py", False),
     ],
 )
-def test_third_party_is_told_by_folder(path: str, expected: bool) -> None:
+def test_third_party_code_is_recognized_by_folder(path: str, expected: bool) -> None:
     assert is_third_party(path) is expected
 
 
@@ -143,5 +143,5 @@ def test_third_party_is_told_by_folder(path: str, expected: bool) -> None:
         ("README.md", False),
     ],
 )
-def test_what_is_compiled_needs_a_rebuild(path: str, expected: bool) -> None:
+def test_compiled_and_build_files_need_a_rebuild(path: str, expected: bool) -> None:
     assert needs_rebuild(path) is expected

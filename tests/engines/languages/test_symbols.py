@@ -31,13 +31,13 @@ def test_each_line_has_its_symbol(title: str, annotated: str) -> None:
     check(title.partition(":")[0], annotated)
 
 
-def test_a_byte_order_mark_and_windows_line_ends_change_nothing() -> None:
+def test_a_byte_order_mark_and_cr_lf_do_not_change_symbols() -> None:
     lines = ["def f():", "    '''a", "    '''", "", "    # b", "    return 1 + \\", "2", "x"]
     index = SymbolIndex("a.py", b"\xef\xbb\xbf" + "\r\n".join(lines).encode())
     assert [index.at(line) for line in range(1, 9)] == ["f"] * 7 + [None]
 
 
-def test_a_name_keeps_bytes_that_are_no_utf_8() -> None:
+def test_a_name_keeps_bytes_that_are_not_utf_8() -> None:
     assert enclosing_symbol("a.py", b"def f\xff(): pass\n", 1) == "f\udcff"
 
 
@@ -68,7 +68,7 @@ def _parsed_symbols(content: bytes) -> dict[int, str | None]:
 
 
 @table("path", ["a.c", "a.cc", "a.h", "a.cuh", "a.hip", "a.cu"])
-def test_all_of_the_c_family_has_symbols(path: str) -> None:
+def test_all_languages_of_the_c_family_have_symbols(path: str) -> None:
     assert enclosing_symbol(path, b"int f() {\r\n return 1;\r\n}\r\n", 2) == "f"
 
 
@@ -97,7 +97,7 @@ def test_all_of_the_c_family_has_symbols(path: str) -> None:
         "deep nesting": ("a.rs", "{" * 101 + "}" * 101),
     },
 )
-def test_what_does_not_hold_together_has_no_symbols(path: str, source: str) -> None:
+def test_unbalanced_code_has_no_symbols(path: str, source: str) -> None:
     index = SymbolIndex(path, source.encode())
     assert {index.at(line) for line in range(1, source.count("\n") + 2)} == {None}
     assert index.names == frozenset()
@@ -108,7 +108,7 @@ def test_other_languages_have_no_symbols(path: str) -> None:
     assert enclosing_symbol(path, b"def f(): pass\n", 1) is None
 
 
-def test_a_script_without_suffix_is_known_by_its_shebang() -> None:
+def test_a_script_without_suffix_is_recognized_by_its_shebang() -> None:
     assert enclosing_symbol("run", b"#!/usr/bin/python3\ndef f(): pass\n", 2) == "f"
 
 
@@ -148,7 +148,7 @@ def test_names_are_all_symbols_of_the_file() -> None:
     ],
     ids=lambda value: value if isinstance(value, str) else repr(value[:8]),
 )
-def test_hostile_sources_take_no_time(path: str, content: bytes) -> None:
+def test_hostile_sources_are_read_quickly(path: str, content: bytes) -> None:
     start = time.process_time()
     SymbolIndex(path, content).at(1)
     assert time.process_time() - start < 5

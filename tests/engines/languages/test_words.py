@@ -45,7 +45,7 @@ def test_words_of_a_line(line: bytes, words: list[str]) -> None:
     assert words_of(line, "Python") == words
 
 
-def test_words_of_several_lines_follow_each_other() -> None:
+def test_the_words_of_several_lines_form_one_list() -> None:
     assert all_words([b"a b\n", b"c\n"], "Text") == ["a", "b", "c"]
 
 
@@ -60,7 +60,7 @@ def test_words_of_several_lines_follow_each_other() -> None:
         "blank": (b"\n", False),
     },
 )
-def test_imports_are_told_apart(line: bytes, found: bool) -> None:
+def test_lines_of_imports_are_recognized(line: bytes, found: bool) -> None:
     assert is_import(line) is found
 
 

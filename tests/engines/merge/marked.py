@@ -1,4 +1,4 @@
-"""Texts in conflict as git leaves them, made of the three sides of a region."""
+"""Files in conflict as git leaves them, made from the three sides of a region."""
 
 
 def marked(

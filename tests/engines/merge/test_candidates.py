@@ -1,4 +1,4 @@
-"""Each region of a file gets candidates, and with them the pieces are the file."""
+"""Candidates for the regions of a file in conflict."""
 
 from patchmgr.engines.merge.resolve import candidates_of, choose
 from patchmgr.engines.structure.sides import LARGEST, Texts
@@ -8,7 +8,7 @@ from tests.tables import table
 BEFORE, AFTER = "import os\n\n\ndef f(a):\n", "    return b\n"
 
 
-def test_the_pieces_are_the_file_again() -> None:
+def test_the_pieces_with_a_candidate_for_each_region_give_the_file() -> None:
     sides = marked("    b = 1\n", "    b = 2\n", "    b = 3\n", before=BEFORE, after=AFTER)
     found = candidates_of(Texts(*sides[:3]), "a.py", sides[3])
     assert found is not None
@@ -16,7 +16,7 @@ def test_the_pieces_are_the_file_again() -> None:
     assert set(sides[1:3]) <= texts
 
 
-def test_no_two_choices_for_a_region_have_the_same_text() -> None:
+def test_all_candidates_of_a_region_have_different_texts() -> None:
     for ours, theirs in (
         ("    b = 2\n", "    c = 3\n"),
         ("\n\nport = 1\n", "\n\nclass A:\n    b = 2\n"),
@@ -36,7 +36,7 @@ def test_no_two_choices_for_a_region_have_the_same_text() -> None:
         ("", "", "b = 1\na = 1\n"),
     ],
 )
-def test_insertions_of_both_sides_keep_empty_lines_between(head: str, tail: str, both: str) -> None:
+def test_two_insertions_keep_an_empty_line_between_them(head: str, tail: str, both: str) -> None:
     base, ours, theirs = (
         f"x\n{one}z\n" for one in ("", f"{head}a = 1\n{tail}", f"{head}b = 1\n{tail}")
     )
@@ -55,7 +55,7 @@ def test_insertions_of_both_sides_keep_empty_lines_between(head: str, tail: str,
         ("a.rst", ".. _order:\n\n", "Some text.\n\n", "Order\n-----\n"),
     ],
 )
-def test_what_belongs_to_the_next_line_stays_there(
+def test_an_annotation_or_label_stays_before_its_line(
     path: str, bound: str, other: str, after: str
 ) -> None:
     sides = marked("", bound, other, before="x = 1\n\n\n", after=after)
@@ -100,7 +100,7 @@ def test_two_insertions_have_the_line_endings_of_the_file(ending: str) -> None:
 
 
 @table("path", ["a.py", "a.json"])
-def test_brackets_that_nest_too_deep_leave_the_sides(path: str) -> None:
+def test_brackets_that_nest_too_deep_leave_only_the_sides_as_candidates(path: str) -> None:
     base, ours, theirs = ("[" * 1000 + text + "]" * 1000 + "\n" for text in "123")
     sides = marked(base, ours, theirs)
     found = candidates_of(Texts(*sides[:3]), path, sides[3])
@@ -109,6 +109,6 @@ def test_brackets_that_nest_too_deep_leave_the_sides(path: str) -> None:
 
 
 @table("sign", ["<<<<<<< ours", "||||||| base", ">>>>>>>"])
-def test_a_side_that_has_markers_of_its_own_is_a_persons(sign: str) -> None:
+def test_a_side_with_conflict_markers_of_its_own_has_no_candidates(sign: str) -> None:
     sides = marked("a\n", "b\n", "c\n", before=f"{sign}\n")
     assert candidates_of(Texts(*sides[:3]), "a.txt", sides[3]) is None

@@ -1,4 +1,4 @@
-"""Files in conflict, and what becomes of them."""
+"""Files in conflict, and the merges expected of them."""
 
 import re
 from pathlib import Path
@@ -18,7 +18,7 @@ REGION = re.compile(
 
 
 def sides_of(sections: dict[str, str]) -> Texts:
-    """Take each side out of the marked text, where it has no section of its own."""
+    """Return the sides of a case; a side without a section is taken from the marked text."""
     base, upstream, fork = (
         sections.get(side) or REGION.sub(lambda m, s=side: str(m[s]), sections["marked"])  # type: ignore[misc]
         for side in ("base", "upstream", "fork")
@@ -28,7 +28,7 @@ def sides_of(sections: dict[str, str]) -> Texts:
 
 @pytest.mark.parametrize("path", CASES, ids=lambda path: path.stem)
 @pytest.mark.parametrize("end", ["\n", "\r\n"], ids=["LF", "CRLF"])
-def test_a_file_becomes_what_its_case_says_or_is_left_to_a_person(path: Path, end: str) -> None:
+def test_a_file_merges_as_its_case_says_or_is_left_to_a_person(path: Path, end: str) -> None:
     head, *parts = SECTION.split(path.read_text(encoding="utf-8"))
     sections = {k: v.replace("\n", end) for k, v in zip(parts[::2], parts[1::2], strict=True)}
     lines = {name: text.replace(end, "\n") for name, text in sections.items()}

@@ -1,4 +1,4 @@
-"""What a patch changes, told in words: each edit with the symbol that it is in."""
+"""Descriptions of a patch's edits, each with the symbol that it is in."""
 
 from patchmgr.engines.merge.edits import edits_of
 from tests.tables import table
@@ -60,7 +60,7 @@ int f(int a, int b) {
         "nothing": ("A choice.", "A choice.", []),
     },
 )  # fmt: skip
-def test_a_change_of_python_is_told_in_words(old: str, new: str, words: list[str]) -> None:
+def test_an_edit_to_python_is_described_in_words(old: str, new: str, words: list[str]) -> None:
     assert PYTHON.count(old) == 1 or old == "A choice."
     told = edits_of(PYTHON, PYTHON.replace(old, new), "a.py")
     assert [str(edit) for edit in told] == words
@@ -76,16 +76,16 @@ def test_a_change_of_python_is_told_in_words(old: str, new: str, words: list[str
         "statement": ("  return 1;", "  log();\n  return 1;", ["add `log();` in f"]),
     },
 )  # fmt: skip
-def test_a_change_of_cuda_is_told_in_words(old: str, new: str, words: list[str]) -> None:
+def test_an_edit_to_cuda_is_described_in_words(old: str, new: str, words: list[str]) -> None:
     assert [str(edit) for edit in edits_of(CUDA, CUDA.replace(old, new), "a.cu")] == words
 
 
-def test_a_line_is_not_said_to_be_in_itself() -> None:
+def test_the_edit_of_a_line_does_not_name_the_line_as_its_place() -> None:
     told = edits_of("one\ntwo\n", "one\nTWO\n", "a.txt")
     assert [*map(str, told)] == ["replace `two` with `TWO`"]
 
 
-def test_a_long_statement_is_shown_from_where_it_changes() -> None:
+def test_a_long_statement_is_quoted_from_its_first_difference() -> None:
     start = "value = " + " + ".join(f"part_{n}" for n in range(20))
     (edit,) = edits_of(f"{start} + (a or b)\n", f"{start} + [c and\n d, e]\n", "a.py")
     assert "(a or b)" in edit.words
@@ -96,8 +96,8 @@ def test_the_first_text_may_be_empty() -> None:
     assert [edit.words for edit in edits_of("", "x = 1\n", "a.py")] == ["add the assignment to x"]
 
 
-def test_brackets_that_nothing_closes_are_read_once() -> None:
-    """Each of them was followed to the end of the file: `report` did not end on 50,000."""
+def test_unclosed_brackets_are_read_only_once() -> None:
+    """Each one was once searched to the end of the file, so `report` did not end on 50,000."""
     start = "{" * 20_000 + "\n"
     (edit,) = edits_of(start, f"{start}int z;\n", "a.c")
     assert edit.words.startswith("add `int z;`")

@@ -1,4 +1,4 @@
-"""What a careful person would look at in a candidate, as small categories."""
+"""The features of a candidate."""
 
 from collections import Counter
 
@@ -10,5 +10,5 @@ from tests.tables import table
     ("left", "share"),
     {"every word": (2000, "all"), "all but one": (1999, "most"), "none": (0, "none")},
 )
-def test_a_candidate_without_one_of_two_thousand_words_has_not_all(left: int, share: str) -> None:
+def test_one_missing_word_of_two_thousand_is_not_all(left: int, share: str) -> None:
     assert _share(Counter({"x": 2000}), Counter({"x": left})) == share

@@ -1,4 +1,4 @@
-"""What is wrong with the imports of a candidate."""
+"""Faults in the imports of a candidate."""
 
 from patchmgr.engines.merge.imports import FileImports, imported
 from tests.tables import table
@@ -14,7 +14,7 @@ from tests.tables import table
         ("x = 'import'\nimportant = 1\n", []),
     ],
 )  # fmt: skip
-def test_imports_are_read_with_what_they_bind(text: str, expected: list[tuple[str, str]]) -> None:
+def test_imports_are_read_with_bound_names(text: str, expected: list[tuple[str, str]]) -> None:
     assert list(imported(text)) == expected
 
 
@@ -92,7 +92,7 @@ def test_faults_of_imports(base: str, ours: str, theirs: str, candidate: str, fa
     assert FileImports(base, ours, theirs, "").fault(candidate) == fault
 
 
-def test_what_git_merged_outside_of_the_region_counts() -> None:
+def test_imports_that_git_merged_outside_the_region_count() -> None:
     found = FileImports("", "from a import x\n", "from b import x\n", "from a import x\n")
     assert found.fault("from b import x\n") == "imported twice"
     old, new = "from p.a import x\n", "from p.a import y\n"

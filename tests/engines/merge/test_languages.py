@@ -1,4 +1,4 @@
-"""What the reader of tokens makes of each language."""
+"""The tokens of each language."""
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -28,7 +28,7 @@ _PIECES = st.sampled_from(
 
 
 @given(parts=st.lists(_PIECES, max_size=30), name=st.sampled_from(["a.cc", "a.rs", "a.py", "a.md"]))
-def test_the_tokens_of_any_text_give_it_again(parts: list[str], name: str) -> None:
+def test_the_tokens_of_any_text_join_to_the_text(parts: list[str], name: str) -> None:
     text = "".join(parts)
     readings = [list(lex(text, language_of(name))), list(cxx_tokens(text))]
     for tokens in readings:
@@ -88,5 +88,5 @@ def test_comments_are_taken_out_of_lines(name: str, text: str, expected: list[st
         "of a condition they are one": ("#if A\nb", ["#if A", "b"]),
     },
 )  # fmt: skip
-def test_the_tokens_of_a_macro_are_told(text: str, expected: list[str]) -> None:
+def test_the_body_of_a_macro_is_split_into_tokens(text: str, expected: list[str]) -> None:
     assert [token.text for token in cxx_tokens(text)][:-1] == expected

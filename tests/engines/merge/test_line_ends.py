@@ -1,4 +1,4 @@
-"""Statements that end with their lines, as in Go and JavaScript, are merged as wholes."""
+"""Statements that end at the end of a line, as in Go and JavaScript, are merged whole."""
 
 from patchmgr.engines.merge.languages import language_of
 from patchmgr.engines.merge.resolve import resolve
@@ -27,7 +27,7 @@ from tests.tables import table
         "annotations": ("a.kt", ["@A\n@B(c)\nfun d() {\n    e()\n}", "val f = 1"]),
     },
 )  # fmt: skip
-def test_a_line_ends_a_statement_unless_it_goes_on(path: str, statements: list[str]) -> None:
+def test_a_line_ends_a_statement_unless_it_continues(path: str, statements: list[str]) -> None:
     text = "\n".join(statements)
     parts = [part.text for part in read(text, language_of(path)).parts if part.kind != "blank"]
     assert parts == statements
@@ -84,11 +84,11 @@ def test_statements_that_both_sides_add_are_kept_whole(path: str, ours: str, the
             ("a.go", "", "\ta int\n}\n\nfunc b() {\n\tc()\n", "\td int\n}\n\nfunc e() {\n\tg()\n"),
     },
 )  # fmt: skip
-def test_what_stands_once_is_left_to_a_person(path: str, base: str, ours: str, theirs: str) -> None:
+def test_two_versions_of_a_branch_ask(path: str, base: str, ours: str, theirs: str) -> None:
     assert _merged(path, base, ours, theirs) is None
     assert _merged(path, base, theirs, ours) is None
 
 
-def test_a_line_that_is_added_before_a_changed_one_keeps_the_line_of_that() -> None:
+def test_a_line_added_before_a_changed_line_keeps_the_change() -> None:
     merged = _merged("a.ts", "\ta: 1,\n", "\tb: 2,\n\ta: 1,\n", "\ta: 3,\n")
     assert merged == "\tb: 2,\n\ta: 3,\n"

@@ -1,4 +1,4 @@
-"""Operators of both sides that meet at one operand are left to a person.
+"""A merge in which operators of both sides compete for an operand is left to a person.
 
 A row of `operators.txt` is a path, a line in base, ours and theirs, and the merge that is taken.
 """
@@ -27,13 +27,13 @@ def _merged(path: str, base: str, ours: str, theirs: str) -> str | None:
 
 
 @table(("path", "base", "ours", "theirs"), ASKED)
-def test_operators_of_both_on_one_operand_ask(path: str, base: str, ours: str, theirs: str) -> None:
+def test_competing_operators_ask_a_person(path: str, base: str, ours: str, theirs: str) -> None:
     assert _merged(path, base, ours, theirs) is None
     assert _merged(path, base, theirs, ours) is None
 
 
 @table(("path", "base", "ours", "theirs", "merged"), TAKEN)
-def test_kept_operands_are_sure(path: str, base: str, ours: str, theirs: str, merged: str) -> None:
+def test_operators_apart_merge(path: str, base: str, ours: str, theirs: str, merged: str) -> None:
     assert _merged(path, base, ours, theirs) == f"{merged}\n"
     assert _merged(path, base, theirs, ours) == f"{merged}\n"
 
@@ -55,5 +55,5 @@ def test_kept_operands_are_sure(path: str, base: str, ours: str, theirs: str, me
         "lines of a macro": ("a.c", 'F(a, "a")\nF(b, "b")\n', []),
     },
 )
-def test_pairs_of_rival_operators(path: str, text: str, pairs: list[tuple[str, str]]) -> None:
+def test_rival_operators_are_counted(path: str, text: str, pairs: list[tuple[str, str]]) -> None:
     assert sorted(competing(text, language_of(path)).elements()) == sorted(pairs)

@@ -1,4 +1,4 @@
-"""Markers are read as git writes them, and regions hold whole statements."""
+"""Conflict markers are read as git writes them, and regions are widened to whole statements."""
 
 from patchmgr.engines.merge.languages import language_of
 from patchmgr.engines.merge.region import Region, grown, pieces_of, slid, widened
@@ -28,11 +28,11 @@ def test_the_pieces_are_the_clean_lines_and_the_regions() -> None:
         "without end": "<<<<<<< ours\na\n||||||| base\n",
     },
 )
-def test_markers_that_do_not_match_are_not_read(text: str) -> None:
+def test_a_text_with_unmatched_markers_has_no_pieces(text: str) -> None:
     assert pieces_of(text) is None
 
 
-def test_a_line_of_equal_signs_in_a_text_is_no_marker() -> None:
+def test_a_line_of_equal_signs_outside_a_region_is_no_marker() -> None:
     assert pieces_of("Title\n=======\ntext\n") == (("Title\n", "=======\n", "text\n"),)
 
 
@@ -70,7 +70,7 @@ def test_two_regions_of_one_statement_become_one() -> None:
     assert found.theirs == ("f(\n", "c,\n", "  m,\n", "z,\n", ")\n")
 
 
-def test_lines_that_git_took_out_of_a_region_are_in_it_again() -> None:
+def test_lines_that_zdiff3_left_out_are_put_back_into_the_region() -> None:
     _, _, _, text = marked("", "def f():\n", "def g():\n", after="    return 1\n\nend\n")
     region = _only(text, "end\n", "a.py")
     assert region.ours == ("def f():\n", "    return 1\n", "\n")
@@ -102,7 +102,7 @@ def test_lines_that_git_took_out_of_a_region_are_in_it_again() -> None:
         "no-empty-line-before": ("f\n// a\n", "b\n// a\n", "c\n// a\n", "d\n", "b\n// a\n"),
     },
 )
-def test_insertions_slide(before: str, ours: str, theirs: str, after: str, slid_ours: str) -> None:
+def test_regions_slide(before: str, ours: str, theirs: str, after: str, slid_ours: str) -> None:
     *_, text = marked("", ours, theirs, before=before, after=after)
     pieces = pieces_of(text)
     assert pieces is not None

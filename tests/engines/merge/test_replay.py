@@ -1,6 +1,6 @@
-"""What theirs changed is replayed on ours: what has one answer, and what stays open.
+"""The changes of theirs are replayed on ours, with one answer or with several candidates.
 
-The cases of `replay.txt` are a path, a region, and its answer; an open one has none.
+A case of `replay.txt` is a path, a region and, unless several candidates remain, the answer.
 """
 
 import re
@@ -25,7 +25,7 @@ CASE = re.compile(
 
 
 def _read(text: str) -> tuple[str, str, str, str, str]:
-    """Return path, base, ours and theirs of a case, and its answer, which an open one lacks."""
+    """Return path, base, ours, theirs and, if it has one, the answer of each case."""
     found = CASE.fullmatch(text)
     assert found
     path, ours, base, theirs, expected = found.groups()
@@ -46,14 +46,14 @@ def _candidates(path: str, base: str, ours: str, theirs: str) -> tuple[Candidate
 
 
 @table(("path", "base", "ours", "theirs", "expected"), ONE_ANSWER)
-def test_in_different_places(path: str, base: str, ours: str, theirs: str, expected: str) -> None:
+def test_changes_apart_merge(path: str, base: str, ours: str, theirs: str, expected: str) -> None:
     first = _candidates(path, base, ours, theirs)[0]
     assert (first.text, first.rule) == (expected, "replay")
     assert first.features["open how"] == "none"
 
 
 @table(("path", "base", "ours", "theirs"), OPEN)
-def test_what_both_do_in_one_place_is_open(path: str, base: str, ours: str, theirs: str) -> None:
+def test_two_changes_have_several_merges(path: str, base: str, ours: str, theirs: str) -> None:
     candidates = _candidates(path, base, ours, theirs)
     assert candidates[0].features["open how"] != "none"
     assert {ours, theirs} <= {candidate.text for candidate in candidates}
@@ -73,7 +73,7 @@ def test_sorted_insertions_have_one_order() -> None:
     assert candidates[0].features["open how"] == "insert sorted"
 
 
-def test_a_name_of_an_import_that_both_sides_replace_becomes_two() -> None:
+def test_an_imported_name_that_both_sides_replace_becomes_two_names() -> None:
     sides = (f"from m import (\n    a,\n    {name},\n)\n" for name in "bcd")
     found = {one.text: one.asks for one in _candidates("a.py", *sides)}
     assert found["from m import (\n    a,\n    c,\n    d,\n)\n"] == ""
@@ -85,13 +85,13 @@ def test_modules_are_imported_before_names_of_modules() -> None:
     assert candidates[0].text == f"import a\n{module}{names}"
 
 
-def test_what_runs_a_script_stays_last() -> None:
+def test_the_main_guard_of_a_script_stays_last() -> None:
     main = 'if __name__ == "__main__":\n    run()\n'
     texts = [c.text for c in _candidates("a.py", "", main, "def f():\n    pass\n\n\n")]
     assert texts[0].endswith(main)
 
 
-def test_an_insertion_that_is_part_of_the_other_one_is_there_once() -> None:
+def test_an_insertion_that_is_part_of_the_other_is_kept_once() -> None:
     candidates = _candidates("a.py", "", "a = 1\nb = 2\n", "a = 1\n")
     assert candidates[0].text == "a = 1\nb = 2\n"
     assert candidates[0].features["open how"] == "none"
@@ -109,14 +109,14 @@ def test_two_functions_keep_the_blank_lines_between_them(path: str, ours: str, t
     assert [candidate.text for candidate in candidates[:2]] == [theirs + ours, ours + theirs]
 
 
-def test_two_sections_that_end_without_a_blank_line_have_one_between_them() -> None:
+def test_two_sections_without_a_blank_line_at_the_end_get_one_between_them() -> None:
     ours, theirs = "Head\n====\n\nText.\n", "Other\n=====\n\nMore.\n"
     candidates = _candidates("a.rst", "", ours, theirs)
     texts = [candidate.text for candidate in candidates[:2]]
     assert texts == [f"{theirs}\n{ours}", f"{ours}\n{theirs}"]
 
 
-def test_the_brackets_of_templates_are_signs_of_their_own() -> None:
+def test_the_brackets_of_templates_are_separate_tokens() -> None:
     sides = "a<b<c>> x;\n", "a<b<d>> x;\n", "e<b<c>> x;\n"
     assert _candidates("a.cc", *sides)[0].text == "e<b<d>> x;\n"
 
@@ -185,7 +185,7 @@ def test_the_brackets_of_templates_are_signs_of_their_own() -> None:
         "one package": ("r.txt", "", "a-b==1\n", "A_b>=2\n", "same key"),
     },
 )  # fmt: skip
-def test_places_that_ask(path: str, base: str, ours: str, theirs: str, asks: str) -> None:
+def test_uncertain_merges_ask(path: str, base: str, ours: str, theirs: str, asks: str) -> None:
     assert _candidates(path, base, ours, theirs)[0].asks == asks
 
 
@@ -200,7 +200,7 @@ def test_places_that_ask(path: str, base: str, ours: str, theirs: str, asks: str
         ("a.txt", "  a\nd\n", "  b\nc\n", 2),
     ],
 )
-def test_what_belongs_to_the_next_line_comes_last(
+def test_an_insertion_that_belongs_to_the_next_line_comes_last(
     path: str, code: str, head: str, orders: int
 ) -> None:
     found = _candidates(path, "", head, code)
@@ -218,12 +218,12 @@ def test_a_decorator_is_no_operator() -> None:
 
 
 @table(("path", "end"), [("a.cc", ";\n"), ("a.py", "\n")])
-def test_changes_that_meet_where_a_statement_ends_are_no_expression(path: str, end: str) -> None:
+def test_changes_at_the_end_of_a_statement_are_not_one_expression(path: str, end: str) -> None:
     old, new = f"a(b - 1){end}", f"c(d){end}"
     assert {c.text: c.asks for c in _candidates(path, old, "", old + new)}[new] == ""
 
 
-def test_one_side_alone_never_stands_for_what_it_does_not_say() -> None:
+def test_one_side_alone_is_never_taken_if_it_lacks_the_other_sides_change() -> None:
     texts = "a(x)\n", "a(x)\nt = b(x)\nt.clamp(0)\n", "t = c(x)\na(x)\nt = b(x)\nlarge = d(t)\n"
     alone = [c for c in _candidates("a.py", *texts) if c.text in texts[1:]]
     assert alone
@@ -238,8 +238,8 @@ _EDITS = st.tuples(
 
 
 @given(_TOKENS, _EDITS, _EDITS)
-def test_tokens_from_the_end_agree_or_ask(base: list[str], ours: _Edit, theirs: _Edit) -> None:
-    """What could slide stands as far behind as it can; read from the end, as far before."""
+def test_reversed_tokens_merge_alike_or_ask(base: list[str], ours: _Edit, theirs: _Edit) -> None:
+    """An edit that can slide is as late as it can be; in reversed tokens, as early as it can be."""
     three = [base, *([*base[:at], *new, *base[at + gone :]] for at, gone, new in (ours, theirs))]
     merged, is_asked = _of_tokens(three)
     back, is_asked_back = _of_tokens([side[::-1] for side in three])

@@ -1,4 +1,4 @@
-"""A file in conflict is resolved where that is sure, and comes with what it could become."""
+"""A file in conflict is merged if that is likely enough, or gets suggestions for its regions."""
 
 from math import exp
 
@@ -30,7 +30,7 @@ MARKED = (
 NEVER = 1.01  # more than every candidate is right
 
 
-def test_what_is_not_sure_comes_with_what_it_could_become_the_likeliest_first() -> None:
+def test_an_unresolved_region_gets_suggestions_the_likeliest_first() -> None:
     found = resolve(Texts(BASE, OURS, THEIRS), "a.py", MARKED.encode(), NEVER)
     assert found is not None
     assert (found.text, found.reliability) == (None, ())
@@ -41,7 +41,7 @@ def test_what_is_not_sure_comes_with_what_it_could_become_the_likeliest_first() 
     assert {b"import b\n", b"import c\n"} <= {*texts}
 
 
-def test_what_is_sure_says_how_often_such_a_merge_was_right() -> None:
+def test_a_merge_says_how_often_such_merges_were_right() -> None:
     found = resolve(Texts(BASE, OURS, THEIRS), "a.py", MARKED.encode(), 0.5)
     assert found is not None
     assert found.text == UNITED
@@ -61,7 +61,7 @@ def test_line_ends_are_kept(least: float) -> None:
     assert all(text.count(b"\n") == text.count(b"\r\n") for text in made)
 
 
-def test_a_last_line_without_an_end_keeps_none() -> None:
+def test_a_last_line_without_a_line_feed_stays_without_one() -> None:
     sides = ["from a import b", "from a import b, c", "from a import b, d"]
     shown = "<<<<<<< ours\n{1}\n||||||| base\n{0}\n=======\n{2}\n>>>>>>> theirs\n".format(*sides)
     found = resolve(Texts(*sides), "a.py", shown.encode(), 0.0)
@@ -76,7 +76,7 @@ def test_a_line_that_looks_like_a_marker_is_left_to_a_person() -> None:
     assert resolve(texts, "a.rst", marked.encode(), 0.0) is None
 
 
-def test_what_the_rules_leave_is_taken_where_it_reaches_the_line() -> None:
+def test_a_candidate_is_taken_if_it_reaches_the_least_share() -> None:
     sides = ["sell(kind, price, 1)\n", "sell(-1, price, 1)\n", "sell(kind, price / size, 1)\n"]
     shown = "<<<<<<< ours\n{1}||||||| base\n{0}=======\n{2}>>>>>>> theirs\n".format(*sides)
     asked = [resolve(Texts(*sides), "a.py", shown.encode(), least) for least in (None, 0.8, NEVER)]
@@ -108,7 +108,7 @@ def made(text: str, rule: str = "union", fails: str = "no", **features: str) -> 
         ({"kind": "import"}, -1.0),
     ],
 )
-def test_what_applies_is_added(features: dict[str, str], points: float) -> None:
+def test_the_points_that_apply_are_added_up(features: dict[str, str], points: float) -> None:
     assert likelihood_of(features, KNOWN.points) == pytest.approx(1 / (1 + exp(-points)))
 
 
@@ -129,7 +129,7 @@ PLAIN = made("plain\n", kind="class")
         ((), None, ()),
     ],
 )
-def test_the_surest_candidate_is_taken_where_it_is_sure_enough_and_stands(
+def test_the_likeliest_candidate_without_a_fault_is_taken_if_likely_enough(
     candidates: tuple[Candidate, ...], taken: Candidate | None, ranked: tuple[Candidate, ...]
 ) -> None:
     (choice,) = choose(FileCandidates((candidates,)), known=KNOWN)
@@ -138,19 +138,19 @@ def test_the_surest_candidate_is_taken_where_it_is_sure_enough_and_stands(
 
 
 @pytest.mark.parametrize(("least", "is_taken"), [(0.0, True), (0.88, True), (0.9, False)])
-def test_the_line_is_how_many_as_sure_or_surer_were_right(least: float, is_taken: bool) -> None:
+def test_the_least_share_is_that_of_likelier_candidates(least: float, is_taken: bool) -> None:
     (choice,) = choose(FileCandidates(((PLAIN,),)), least=least, known=KNOWN)
     assert choice.ranked[0].reliability == Reliability("union", 101, 114)  # between the two steps
     assert (choice.taken is not None) is is_taken
 
 
-def test_what_is_less_sure_than_all_that_was_measured_is_never_taken() -> None:
+def test_a_candidate_less_likely_than_any_measured_one_is_never_taken() -> None:
     (choice,) = choose(FileCandidates(((CALL,),)), least=0.0, known=KNOWN)
     assert choice.ranked[0].reliability == Reliability("union")
     assert choice.taken is None
 
 
-def test_a_file_has_a_text_where_each_region_has_one() -> None:
+def test_a_file_has_a_merged_text_only_if_each_region_has_one() -> None:
     sure, asked = (IMPORT,), (CALL,)
     file = FileCandidates(("a\n", sure, "b\n", sure, "c\n"))
     assert text_of(file, choose(file, known=KNOWN)) == "a\nimport\nb\nimport\nc\n"
@@ -158,7 +158,7 @@ def test_a_file_has_a_text_where_each_region_has_one() -> None:
     assert text_of(half, choose(half, known=KNOWN)) is None
 
 
-def test_the_points_of_the_package_say_each_thing_once() -> None:
+def test_the_shipped_table_is_consistent() -> None:
     known = learned_table()
     assert all(len(one.when) <= 2 for one in known.points)
     assert len({frozenset(one.when.items()) for one in known.points}) == len(known.points)
@@ -170,12 +170,12 @@ def test_the_points_of_the_package_say_each_thing_once() -> None:
 
 
 @table(("path", "line"), [("a.c", " " * 9_000 + "x();\n"), ("a.txt", "a." * 4_500 + "\n")])
-def test_a_very_long_line_takes_no_long_time(path: str, line: str) -> None:
+def test_a_very_long_line_is_merged_quickly(path: str, line: str) -> None:
     *texts, text = marked("one();\n", "two();\n", f"{line}one();\n")
     assert resolve(Texts(*texts), path, text.encode()) is not None
 
 
 @table(("length", "is_merged"), [(9_000, True), (70_000, False)])
-def test_a_very_long_name_on_each_side_takes_no_long_time(length: int, is_merged: bool) -> None:
+def test_very_long_names_on_both_sides_are_merged_quickly(length: int, is_merged: bool) -> None:
     *texts, text = marked("", f"one({'a' * length});\n", f"two({'b' * length});\n")
     assert (resolve(Texts(*texts), "a.c", text.encode()) is not None) is is_merged

@@ -1,4 +1,4 @@
-"""Reading loses nothing, whatever the language."""
+"""Parsing loses nothing, whatever the language."""
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -64,13 +64,13 @@ _PIECES = st.sampled_from([*"([{<>}]);,:=#'\"\\/*ab \n", *_WORDS])
 
 
 @table("path", list(TEXTS))
-def test_reading_loses_nothing(path: str) -> None:
+def test_parsing_loses_nothing(path: str) -> None:
     assert read(TEXTS[path], language_of(path)).whole == TEXTS[path]
 
 
 @settings(max_examples=examples(300), deadline=None)
 @given(path=st.sampled_from(sorted(TEXTS)), text=st.lists(_PIECES, max_size=30).map("".join))
-def test_reading_loses_nothing_of_what_is_no_code(path: str, text: str) -> None:
+def test_parsing_loses_nothing_of_a_text_that_is_not_code(path: str, text: str) -> None:
     assert read(text, language_of(path)).whole == text
 
 
@@ -95,7 +95,7 @@ def _lists(node: Node) -> list[str]:
         ("f()", "call"),
     ],
 )
-def test_a_bracket_of_python_is_what_stands_before_it(text: str, kinds: str) -> None:
+def test_the_kind_of_a_python_bracket_depends_on_what_precedes_it(text: str, kinds: str) -> None:
     assert _lists(read(f"{text}\n", language_of("a.py"))) == kinds.split()
 
 
@@ -117,12 +117,12 @@ def test_the_joined_parts_of_a_node_are_its_text() -> None:
         ("from m import (a,\n    b)\n", "from m import (a, b)\n"),
     ],
 )
-def test_what_is_laid_out_anew_says_the_same(one: str, other: str) -> None:
+def test_reformatting_does_not_change_the_words_of_a_node(one: str, other: str) -> None:
     language = language_of("a.py")
     assert read(one, language).said == read(other, language).said
 
 
-def test_what_is_moved_into_a_block_does_not_say_the_same() -> None:
+def test_moving_a_statement_into_a_block_changes_the_words_of_the_tree() -> None:
     language = language_of("a.py")
     one, other = "if a:\n    b\nc\n", "if a:\n    b\n    c\n"
     assert read(one, language).said != read(other, language).said

@@ -1,4 +1,4 @@
-"""A candidate is read within its file: what is wrong with it, and with no side, is told."""
+"""The faults of a candidate within its file, and the reasons to ask a person."""
 
 from patchmgr.engines.merge.candidate import Candidate
 from patchmgr.engines.merge.resolve import candidates_of
@@ -34,12 +34,12 @@ def test_a_candidate_that_is_as_good_as_a_side_has_no_fault(text: str) -> None:
         ),
     },
 )
-def test_parts_are_read_in_their_file(before: str, sides: tuple[str, str, str], after: str) -> None:
+def test_candidates_are_read_in_files(before: str, sides: tuple[str, str, str], after: str) -> None:
     found = _by_text("a.py", *sides, before=before, after=after)
     assert found[sides[1]].features["fails"] == "no"
 
 
-def test_a_statement_that_one_side_moves_out_of_a_block_is_no_layout() -> None:
+def test_a_statement_moved_out_of_a_block_is_not_a_change_of_layout() -> None:
     sides = ("        return x\n", "        return x  \n", "    \n    return x\n")
     found = _by_text("a.py", *sides, before="def f(x):\n    if x:\n        x += 1\n")
     assert {one.asks for one in found.values()} == {"indented"}
@@ -92,7 +92,7 @@ def test_the_layout_of_code_that_cannot_be_parsed_is_compared_by_tokens(
         ),
     },
 )
-def test_another_layout_may_be_other_code(sides: tuple[str, str, str]) -> None:
+def test_a_change_of_layout_may_change_the_code(sides: tuple[str, str, str]) -> None:
     found = _by_text("a.py", *sides, before=f"{_CLEAN}    if x:\n")
     assert all(one.asks for one in found.values())
 
@@ -104,13 +104,13 @@ def test_two_definitions_of_one_name_are_a_fault() -> None:
     assert found[ours + theirs].features["fails"] == "defined-twice"
 
 
-def test_a_keyword_that_is_there_twice_is_a_fault() -> None:
+def test_a_repeated_keyword_argument_is_a_fault() -> None:
     found = _by_text("a.py", "f(a)\n", "f(b=1, a=2)\n", "f(a=1, b=2)\n")
     twice = [c for text, c in found.items() if text.count("b=") > 1 and text.count("f(") == 1]
     assert all(candidate.features["fails"] == "syntax" for candidate in twice)
 
 
-def test_a_name_that_nothing_binds_any_more_is_a_fault() -> None:
+def test_a_name_that_is_no_longer_bound_is_a_fault() -> None:
     sides = ("    x = g()\n", "    x = g()\n    y = 1\n", "    z = g()\n")
     found = _by_text("a.py", *sides, before="def f():\n", after="    return x\n")
     faults = {text: candidate.features["fails"] for text, candidate in found.items()}
@@ -118,12 +118,12 @@ def test_a_name_that_nothing_binds_any_more_is_a_fault() -> None:
     assert faults["    z = g()\n    y = 1\n"] == "no"  # theirs has that fault, too
 
 
-def test_what_an_import_only_renames_is_not_bound() -> None:
+def test_an_import_with_an_alias_binds_only_the_alias() -> None:
     bound = bound_in("import a.b, c as d  # as e\nfrom f import (g, h as i)\n")
     assert bound == {"a", "d", "g", "i"}
 
 
-def test_a_condition_that_a_branch_above_has_is_a_fault() -> None:
+def test_a_branch_with_the_condition_of_an_earlier_one_is_a_fault() -> None:
     sides = ("", "    elif x:\n        a()\n", "    elif x:\n        b()\n")
     found = _by_text("a.py", *sides, before="def f(x):\n    if y:\n        c()\n")
     twice = [one for text, one in found.items() if text.count("elif x") > 1]
@@ -131,7 +131,7 @@ def test_a_condition_that_a_branch_above_has_is_a_fault() -> None:
     assert {one.features["fails"] for one in twice} == {"never reached"}
 
 
-def test_code_that_is_not_closed_is_a_fault_in_c() -> None:
+def test_an_unclosed_bracket_is_a_fault_in_c() -> None:
     sides = "", "if (a) {\n  f();\n}\n", "if (b) {\n  g();\n}\n"
     found = _by_text("a.cc", *sides, before="{\n", after="}\n")
     assert {c.features["fails"] for text, c in found.items() if text.count("{") == 1} == {"no"}
@@ -145,7 +145,7 @@ def test_code_that_is_not_closed_is_a_fault_in_c() -> None:
             "one  # it's one\n", 'two "isn\'t one"\n', "zero\n", "done\n", "no"),
     },
 )  # fmt: skip
-def test_quotes_that_are_not_closed_are_a_fault_of_a_script(
+def test_an_unclosed_quote_is_a_fault_in_a_shell_script(
     ours: str, theirs: str, before: str, after: str, fails: str
 ) -> None:
     found = _by_text("a.sh", "", ours, theirs, before=before, after=after)
@@ -153,7 +153,7 @@ def test_quotes_that_are_not_closed_are_a_fault_of_a_script(
     assert {found[text].features["fails"] for text in (ours + theirs, theirs + ours)} == {fails}
 
 
-def test_a_document_of_json_that_does_not_parse_is_a_fault() -> None:
+def test_json_that_does_not_parse_is_a_fault() -> None:
     sides = ('  "a": 1\n', '  "a": 2\n', '  "a": 3\n')
     found = _by_text("a.json", *sides, before="{\n", after="}\n")
     assert found[sides[1]].features["fails"] == "no" if sides[1] in found else True
@@ -176,7 +176,7 @@ def test_a_name_whose_import_the_other_side_removed_is_a_fault() -> None:
     assert (first.text, first.features["fails"]) == ("    use(2, cart)\n", "undefined-name")
 
 
-def test_the_name_of_a_method_is_not_bound_for_its_callers() -> None:
+def test_the_name_of_a_method_does_not_count_as_bound() -> None:
     within = "class A:\n    def more(self, ids):\n        return ids\n\n    def g(self, ids):\n"
     lines = ("f(self.ids)", "f(ids)", "f(self.more(self.ids))")
     found = _by_text("a.py", *(f"        {line}\n" for line in lines), before=within)
@@ -192,7 +192,7 @@ def test_the_name_of_a_method_is_not_bound_for_its_callers() -> None:
         "JSON": ("a.json", ("", ' "a": 1,\n', ' "a": 2,\n'), "{\n", ' "z": 0\n}\n'),
     },
 )
-def test_a_key_of_data_that_is_there_twice_is_a_fault(
+def test_a_repeated_key_of_data_is_a_fault(
     path: str, lines: tuple[str, str, str], before: str, after: str
 ) -> None:
     found = _by_text(path, *lines, before=before, after=after)
@@ -202,15 +202,15 @@ def test_a_key_of_data_that_is_there_twice_is_a_fault(
 
 
 @table(("path", "asked"), [("a.cc", "one side"), ("a.py", "")])
-def test_one_of_two_insertions_is_a_persons_to_drop(path: str, asked: str) -> None:
-    """Upstream passes a value that it read once; the patch passes it as it was (CUDA, a seed)."""
+def test_only_a_person_may_drop_one_of_two_insertions(path: str, asked: str) -> None:
+    """Upstream passes a value that it read before; the patch passes the original (a CUDA seed)."""
     lines = ("f(sram, at);\n", "f(sram, seed, at);\n", "f(sram, params.seed, at, x);\n")
     found = _by_text(path, *lines, before="int g() {\n" if path == "a.cc" else "def g():\n")
     assert found["f(sram, params.seed, at, x);\n"].asks == asked
 
 
 @table("path", ["a.cc", "a.py"])
-def test_a_name_that_is_replaced_here_and_qualified_there_is_a_persons(path: str) -> None:
+def test_a_name_that_one_side_replaces_and_the_other_qualifies_asks_a_person(path: str) -> None:
     lines = ("f(seed, 1);\n", "f(read_seed, 1);\n", "f(params.seed, 1);\n")
     found = _by_text(path, *lines, before="int g() {\n" if path == "a.cc" else "def g():\n")
     assert found["f(params.read_seed, 1);\n"].asks == "one expression"
@@ -239,7 +239,7 @@ CAST = "  out[(int64_t) at] = sum;\n"
             ("", "  {\n    Tool device;\n    a(device);\n  }\n", f"  {{\n{DEVICE}  }}\n"), {""}),
     },
 )  # fmt: skip
-def test_what_both_sides_write_in_c_may_clash(lines: tuple[str, str, str], asks: set[str]) -> None:
+def test_changes_of_both_sides_to_c_may_clash(lines: tuple[str, str, str], asks: set[str]) -> None:
     found = _by_text("a.cc", *lines, before="void f() {\n", after="}\n")
     both = [
         one
@@ -361,7 +361,7 @@ COPY = "\tx->quants = (U*) malloc(sizeof(values));\n"
             "find(at, f(\n    choose(None, a)))  # todo: pass in b\n", "loses"),
     },
 )  # fmt: skip
-def test_what_two_sides_mean_apart_is_a_persons(
+def test_changes_that_depend_on_each_other_ask_a_person(
     path: str, base: str, ours: str, theirs: str, merged: str, asks: str
 ) -> None:
     assert _by_text(path, base, ours, theirs)[merged].asks == asks
@@ -398,7 +398,7 @@ def test_an_insertion_needs_a_line_that_the_other_side_keeps(theirs: str, asks: 
         "behind-it": ("#include <sys/poll.h>\nint more;\n", ""),
     },
 )
-def test_what_is_left_around_a_deleted_line_is_a_persons(theirs: str, asks: str) -> None:
+def test_text_left_around_a_deleted_line_asks_a_person(theirs: str, asks: str) -> None:
     sides = ("#include <sys/poll.h>\n", "", theirs)
     found = _by_text("a.h", *sides, before="#include <sys/poll.h>\n#include <a.h>\n")
     left = theirs.replace("#include <sys/poll.h>\n", "")
@@ -412,7 +412,7 @@ def test_what_is_left_around_a_deleted_line_is_a_persons(theirs: str, asks: str)
         "no-other-use": ("a = old.A\n", ""),
     },
 )
-def test_an_alias_one_side_renames_and_the_other_uses_is_a_persons(after: str, asks: str) -> None:
+def test_an_alias_that_a_side_renames_and_the_other_uses_asks(after: str, asks: str) -> None:
     base, ours, theirs = 'import old "v2/p"\n', 'import old "v3/p"\n', 'import new "v2/p"\n'
     *_, marked_text = marked(base, ours, theirs, after=after)
     texts = Texts(f"{base}a = old.A\n", f"{ours}{after}", f"{theirs}a = new.A\n")
@@ -422,7 +422,7 @@ def test_an_alias_one_side_renames_and_the_other_uses_is_a_persons(after: str, a
     assert found.regions[0][0].asks == asks
 
 
-def test_an_entry_that_ends_two_sections_is_a_persons() -> None:
+def test_an_entry_that_ends_two_sections_asks_a_person() -> None:
     fix = "* [BUGFIX] Fix queries after a failed snapshot replay. #9980\n"
     ours, theirs = "## 2.0\n* [FEATURE] A new mode of operation. #87\n", "## 1.2\n"
     base, text = "## 1.1\n", f"<<<<<<< ours\n{ours}||||||| base\n=======\n{theirs}>>>>>>> theirs\n"
@@ -444,7 +444,7 @@ def test_an_entry_that_ends_two_sections_is_a_persons() -> None:
             ""),
     },
 )  # fmt: skip
-def test_the_release_of_a_section_is_not_that_of_the_other_sides_text(
+def test_a_section_whose_release_one_side_changes_asks_a_person(
     base: str, ours: str, theirs: str, merged: str, asks: str
 ) -> None:
     assert _by_text("CHANGES.md", base, ours, theirs)[merged].asks == asks
@@ -477,7 +477,7 @@ def test_the_release_of_a_section_is_not_that_of_the_other_sides_text(
         ("a.md", "x\r\ny\n", "x\ny\r\n", False),
     ],
 )
-def test_a_whole_file_is_broken_if_no_side_is(path: str, text: str, side: str, is_so: bool) -> None:
+def test_a_file_with_a_new_fault_is_broken(path: str, text: str, side: str, is_so: bool) -> None:
     assert is_broken(text, [side] * 3, path) is is_so
 
 
@@ -500,14 +500,14 @@ def test_a_whole_file_is_broken_if_no_side_is(path: str, text: str, side: str, i
         ("a.properties", "a=b\n", "c=b\n", "d=b\n", False),
     ],
 )
-def test_a_name_that_each_side_adds_to_one_block_breaks_the_file(
+def test_a_name_that_both_sides_add_to_one_block_breaks_the_file(
     path: str, head: str, ours: str, theirs: str, is_so: bool
 ) -> None:
     sides = head, head + ours, head + theirs
     assert is_broken(head + ours + theirs, sides, path) is is_so
 
 
-def test_a_method_that_each_side_adds_at_another_place_breaks_the_file() -> None:
+def test_a_method_that_both_sides_add_at_different_places_breaks_the_file() -> None:
     head, end = "class A {\n", "}\n"
     old, new = "    public int a() {\n    }\n", "    public int b() {\n    }\n"
     sides = (f"{head}{old}{end}", f"{head}{new}{old}{end}", f"{head}{old}{new}{end}")
@@ -585,7 +585,7 @@ def test_a_method_that_each_side_adds_at_another_place_breaks_the_file() -> None
             "== Next\n[tabs]\n======\n* an old one\n* a new one\n", False),
     },
 )  # fmt: skip
-def test_what_belongs_together_is_together(
+def test_a_line_that_leaves_its_block_or_section_breaks_the_file(
     path: str, base: str, ours: str, theirs: str, merged: str, is_so: bool
 ) -> None:
     assert is_broken(merged, (base, ours, theirs), path) is is_so

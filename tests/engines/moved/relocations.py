@@ -1,4 +1,4 @@
-"""Plays a patch on one file against a new side, as a rebase does with what collided."""
+"""Applies a patch to one file of a new upstream state, as a rebase does after a conflict."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -16,7 +16,7 @@ Texts = Mapping[str, bytes]
 
 @dataclass(frozen=True)
 class MemoryElsewhere:
-    """What upstream changed, as dictionaries."""
+    """Upstream's changed files, from dictionaries."""
 
     old: Texts
     new: Texts
@@ -34,7 +34,7 @@ class MemoryElsewhere:
 
 @dataclass(frozen=True)
 class Played:
-    """What came of it: the new side's files, and which of them have markers."""
+    """The result: the files after the rebase, and those that have conflict markers."""
 
     relocation: Relocation | None
     files: Texts
@@ -46,7 +46,7 @@ class Played:
         return [f"{places[n].path} {places[n].symbol or ''}".strip() for n in sorted(places)]
 
     def reasons(self) -> list[str]:
-        """Return why hunks have no certain position, with the likely home behind an arrow."""
+        """Return why hunks have no certain position, and after an arrow the likely home."""
         uncertain = {} if self.relocation is None else self.relocation.uncertain
         found = [uncertain[n] for n in sorted(uncertain)]
         return [a.reason + (f" -> {a.likely.path}" if a.likely else "") for a in found]
@@ -61,9 +61,9 @@ def play(
     home: str | None = None,
     collided: Sequence[int] = (),
 ) -> Played:
-    """Carry a patch that turns the old file at a path into the patched one.
+    """Rebase a patch that turns the old file at a path into the patched one.
 
-    Without numbers of `collided` hunks they are those that a merge of texts says.
+    If `collided` is not given, a text merge decides which hunks are in conflict.
     """
     text, at = PlainMerge(), home or path
     base, ours = old[path], new.get(at)

@@ -1,4 +1,4 @@
-"""The files that upstream changed, as places to search."""
+"""The files that upstream changed, which are searched for moved lines."""
 
 from patchmgr.engines.moved.files import ChangedFiles, Versions, is_of, versions_of
 from patchmgr.engines.series.fold import Overlay
@@ -9,7 +9,7 @@ from tests.engines.series import Upstream, link
 from tests.tables import table
 
 
-def test_a_language_is_asked_for_once_and_the_new_side_is_as_it_is_now() -> None:
+def test_a_language_is_searched_once_and_patched_files_are_current() -> None:
     blobs = MemoryBlobs()
     onto = Upstream(blobs, {"a.py": b"new\n", "b.py": b"there\n", "l.py": link(b"to")})
     before, after = Entry("100644", blobs.add(b"old\n")), onto.entry("a.py")
@@ -60,7 +60,7 @@ def test_languages(language: str, path: str, is_so: bool) -> None:
         "was-there": (b"one(a)\ntwo(b)\n", b"one(a)\ntwo(b)\nx\n", False),
     },
 )
-def test_another_file_gained_lines(before: bytes | None, after: bytes, is_so: bool) -> None:
+def test_a_file_that_gained_lines_is_found(before: bytes | None, after: bytes, is_so: bool) -> None:
     blobs = MemoryBlobs()
     old = None if before is None else Entry("100644", blobs.add(before))
     new = Entry("100644", blobs.add(after))
@@ -70,7 +70,7 @@ def test_another_file_gained_lines(before: bytes | None, after: bytes, is_so: bo
     assert files.gaining("b.py", lines) == ()
 
 
-def test_of_files_that_gained_lines_those_with_the_most_beside_them_are_named() -> None:
+def test_of_files_that_gained_lines_those_with_most_neighboring_lines_are_returned() -> None:
     blobs = MemoryBlobs()
     texts = {"b.py": b"one(a)\nnear(b)\n", "c.py": b"one(a)\nnear(b)\nnext(c)\n"}
     versions = {path: (None, Entry("100644", blobs.add(text))) for path, text in texts.items()}

@@ -1,4 +1,4 @@
-"""What moved lines need from the imports, and from the class, that they had."""
+"""The imports and attributes that moved lines need."""
 
 import pytest
 
@@ -30,7 +30,7 @@ USE = b"from works.tools import clamp\n"
 
 
 def _carried(ours: bytes, old_head: bytes, home_head: bytes, *, fixed: bytes = FIXED) -> Played:
-    """Move the function to another file; the patch has its own head for the old one."""
+    """Rebase a patch onto a state with the function moved to another file."""
     old = {"a.py": old_head + FILLER + BODY + b"\n\n" + REST, "b.py": home_head}
     patched = ours + FILLER + fixed + b"\n\n" + REST
     new = {"a.py": old_head + FILLER + REST, "b.py": home_head + BODY}
@@ -85,7 +85,7 @@ def test_an_import_follows_its_use(ours: bytes, old: bytes, home: bytes, expecte
         "a-broken-home": (START + USE, b"x = = 1\n\n\n", "the file does not parse"),
     },
 )  # fmt: skip
-def test_where_a_name_cannot_follow_nothing_does(ours: bytes, home: bytes, reason: str) -> None:
+def test_nothing_moves_if_an_import_cannot_move(ours: bytes, home: bytes, reason: str) -> None:
     played = _carried(ours, START, home)
     assert played.homes() == []
     assert f"{reason} -> b.py" in played.reasons()
@@ -107,7 +107,7 @@ LIST = b"from works.tools import (\n    ape,\n%s)\n\n\n"
             START + b"X = 1\n\n\n", b"import os\n" + USE + b"\n\nX = clamp(1)\n\n\n"),
     },
 )  # fmt: skip
-def test_an_import_of_moved_lines_alone_goes_along(ours: bytes, old: bytes, stays: bytes) -> None:
+def test_an_import_of_moved_lines_moves_too(ours: bytes, old: bytes, stays: bytes) -> None:
     played = _carried(ours, old, START)
     assert played.files["a.py"] == stays + FILLER + REST
     assert (played.marked, played.reasons()) == ((), [])
@@ -125,14 +125,14 @@ def test_a_relative_import_does_not_change_its_folder() -> None:
     assert f"{reason} -> y/b.py" in played.reasons()
 
 
-def test_an_import_whose_file_is_gone_goes_with_its_use() -> None:
+def test_an_import_in_a_deleted_file_moves_with_its_use() -> None:
     old = {"a.py": START + BODY, "b.py": START}
     played = play(old, b"import os\n" + USE + b"\n\n" + FIXED, {"b.py": START + BODY}, path="a.py")
     assert played.files == {"b.py": b"import os\n" + USE + b"\n\n" + FIXED}
     assert played.reasons() == []
 
 
-def test_an_import_whose_file_is_gone_is_not_lost_in_silence() -> None:
+def test_an_unused_import_in_a_deleted_file_is_reported() -> None:
     head = START + b"".join(b"N%d = plant_number(%d)\n" % (n, n) for n in range(9)) + b"\n\n"
     old = {"a.py": head + BODY, "b.py": START}
     patched = head.replace(b"import os\n", b"import os\nimport sys\n") + BODY.replace(b"> ", b">= ")
@@ -170,7 +170,7 @@ def test_imports_are_found(path: str, content: bytes, lines: set[int]) -> None:
     assert import_lines(Outline(path, content)) == lines
 
 
-def test_text_needs_nothing() -> None:
+def test_plain_text_needs_no_imports() -> None:
     text = Outline("a.txt", b"a\n")
     assert needed_imports(text, text, text, added=[b"clamp\n"], around=b"") == ()
 
@@ -184,7 +184,7 @@ def test_text_needs_nothing() -> None:
         "assigned": b"    clamp = 1\n",
     },
 )
-def test_a_name_that_is_not_looked_up_needs_no_import(line: bytes) -> None:
+def test_an_attribute_keyword_or_assigned_name_needs_no_import(line: bytes) -> None:
     theirs, home = Outline("a.py", USE), Outline("b.py", START)
     assert needed_imports(home, theirs, home, added=[line], around=b"") == ()
     wanted = (Run(1, (), (USE,)),)
@@ -192,7 +192,7 @@ def test_a_name_that_is_not_looked_up_needs_no_import(line: bytes) -> None:
     assert needed_imports(home, theirs, home, added=[b" clamp(1)\n"], around=b"clamp(2)") == ()
 
 
-def test_a_file_that_does_not_parse_is_not_sure() -> None:
+def test_the_imports_of_a_file_that_does_not_parse_are_unsure() -> None:
     broken = Outline("a.py", b"import (\n")
     with pytest.raises(Unsure):
         needed_imports(broken, broken, broken, added=[b"clamp()\n"], around=b"")
@@ -209,7 +209,7 @@ def test_a_file_that_does_not_parse_is_not_sure() -> None:
         "in-a-comment": (b"x = 1\n", b"    stop()  # self.level\n", None),
     },
 )
-def test_missed_attributes_of_another_class(home: bytes, added: bytes, missing: str | None) -> None:
+def test_a_missing_attribute_is_found(home: bytes, added: bytes, missing: str | None) -> None:
     assert missing_attribute(Outline("a.py", home), [added]) == missing
     assert missing_attribute(Outline("a.cc", home), [added]) is None
     assert missing_attribute(Outline("a.py", home), [added], frozenset({"level"})) is None
@@ -221,7 +221,7 @@ def _method(name: bytes) -> bytes:
 
 
 @table(("name", "is_carried"), [(b"Works", True), (b"Mill", False)])
-def test_an_attribute_is_not_missed_in_the_same_class(name: bytes, is_carried: bool) -> None:
+def test_an_attribute_is_not_missing_in_the_same_class(name: bytes, is_carried: bool) -> None:
     own = _method(b"Works")
     old = {"a.py": START + own, "b.py": START}
     patched = START + own.replace(b"plant.limit:", b"self.bound:")

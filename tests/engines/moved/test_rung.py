@@ -1,4 +1,4 @@
-"""Hunks whose symbols, or paragraphs, upstream put elsewhere."""
+"""Hunks whose symbols or paragraphs upstream moved."""
 
 from collections.abc import Callable, Mapping, Sequence
 
@@ -84,7 +84,7 @@ def wrapped(document: Document) -> Document:
 
 
 class Stage:
-    """Three files of one form, and what both sides do to them."""
+    """Three files in one language, and the changes of both sides to them."""
 
     def __init__(self, form: Form) -> None:
         self.form = form
@@ -151,7 +151,7 @@ EVOLVED = [
 
 @CODE
 @pytest.mark.parametrize("edit", EVOLVED)
-def test_a_symbol_is_found_where_upstream_edited_it_as_well(form: Form, edit: Edit) -> None:
+def test_a_moved_symbol_is_found_if_upstream_also_edited_it(form: Form, edit: Edit) -> None:
     stage = Stage(form)
     theirs = chained(on("a", edit), TO_B)
     played = stage.play(FIX, theirs)
@@ -160,7 +160,7 @@ def test_a_symbol_is_found_where_upstream_edited_it_as_well(form: Form, edit: Ed
 
 
 @table("edit", EVOLVED)
-def test_a_paragraph_is_found_only_as_it_was(edit: Edit) -> None:
+def test_a_moved_paragraph_is_found_only_if_unchanged(edit: Edit) -> None:
     stage = Stage(FORMS[0])
     played = stage.play(FIX, chained(on("a", edit), TO_B))
     assert played.homes() == []
@@ -188,7 +188,7 @@ def test_a_function_is_found_under_another_name(form: Form) -> None:
 
 
 @CODE
-def test_what_the_patch_adds_follows_both_neighbors(form: Form) -> None:
+def test_an_addition_follows_both_of_its_neighbors(form: Form) -> None:
     stage = Stage(form)
     away = chained(TO_B, move(11, "a", "b", before=90))
     played = stage.play(both(FIX, OWN), away)
@@ -198,7 +198,7 @@ def test_what_the_patch_adds_follows_both_neighbors(form: Form) -> None:
 
 
 @CODE
-def test_what_the_patch_adds_does_not_follow_neighbors_to_two_files(form: Form) -> None:
+def test_an_addition_does_not_follow_its_neighbors_to_two_files(form: Form) -> None:
     stage = Stage(form)
     played = stage.play(OWN, chained(TO_B, move(11, "a", "c", before=110)))
     assert played.homes() == []
@@ -206,7 +206,7 @@ def test_what_the_patch_adds_does_not_follow_neighbors_to_two_files(form: Form) 
 
 
 @CODE
-def test_what_the_patch_adds_stays_where_a_neighbor_stays(form: Form) -> None:
+def test_an_addition_stays_where_a_neighbor_stays(form: Form) -> None:
     stage = Stage(form)
     played = stage.play(OWN, TO_B)
     assert (played.homes(), played.reasons()) == ([], [])
@@ -234,7 +234,7 @@ REFUSED: list[tuple[str, Edit, Change, list[str]]] = [
 @pytest.mark.parametrize(
     ("ours", "theirs", "reasons"), [pytest.param(*row[1:], id=row[0]) for row in REFUSED]
 )
-def test_no_sure_home_says_why(form: Form, ours: Edit, theirs: Change, reasons: list[str]) -> None:
+def test_no_home_has_a_reason(form: Form, ours: Edit, theirs: Change, reasons: list[str]) -> None:
     stage = Stage(form)
     played = stage.play(ours, theirs)
     called = "these lines" if form.name == "text" else name_of(10)
@@ -254,12 +254,12 @@ STAYING: list[tuple[str, Edit, Change]] = [
 
 @CODE
 @pytest.mark.parametrize(("ours", "theirs"), [pytest.param(*row[1:], id=row[0]) for row in STAYING])
-def test_what_is_in_its_place_is_not_moved(form: Form, ours: Edit, theirs: Change) -> None:
+def test_a_symbol_still_in_place_is_not_moved(form: Form, ours: Edit, theirs: Change) -> None:
     assert Stage(form).play(ours, theirs).relocation is None
 
 
 @CODE
-def test_what_upstream_rewrote_on_the_way_is_only_proposed(form: Form) -> None:
+def test_a_symbol_that_upstream_moved_and_rewrote_is_only_proposed(form: Form) -> None:
     stage = Stage(form)
     other = on("b", put(10, 3, *(say(38, n) for n in range(9)), over=7))
     played = stage.play(FIX, chained(TO_B, other))
@@ -270,7 +270,7 @@ def test_what_upstream_rewrote_on_the_way_is_only_proposed(form: Form) -> None:
 
 
 @CODE
-def test_a_conflict_in_the_new_home_stays_one(form: Form) -> None:
+def test_a_conflict_in_the_new_home_stays_a_conflict(form: Form) -> None:
     stage = Stage(form)
     played = stage.play(FIX, chained(TO_B, on("b", put(10, 4, say(10, 4, variant=3)))))
     assert played.homes() == [f"{stage.path('b')} {name_of(10)}"]
@@ -278,7 +278,7 @@ def test_a_conflict_in_the_new_home_stays_one(form: Form) -> None:
 
 
 @CODE
-def test_a_copy_that_was_there_before_is_no_new_home(form: Form) -> None:
+def test_a_copy_that_existed_before_is_no_new_home(form: Form) -> None:
     stage = Stage(form)
     stage.start = copied(10, "a", "b", before=90)(stage.start)
     near = on("b", put(90, 0, say(46, 0), over=0))
@@ -304,7 +304,7 @@ def many(count: int) -> Callable[[Files], Files]:
 
 
 @CODE
-def test_text_that_many_files_share_is_no_evidence(form: Form) -> None:
+def test_lines_that_many_files_share_are_no_evidence(form: Form) -> None:
     stage = Stage(form)
     stage.start = many(6)(stage.start)
     changed = chained(
@@ -338,7 +338,7 @@ def test_a_unit_moves_from_or_to_a_files_end(form: Form, unit: int, before: int 
 
 
 @CODE
-def test_two_units_that_changed_places_alone(form: Form) -> None:
+def test_two_units_that_swapped_places_are_followed(form: Form) -> None:
     stage = Stage(form)
     few: dict[Unit, tuple[str, ...]] = {n: stage.start["a"].units[n] for n in (1, 2)}
     stage.start = {"a": replace(stage.start["a"], units=few)}
@@ -351,7 +351,7 @@ def test_two_units_that_changed_places_alone(form: Form) -> None:
 
 
 @CODE
-def test_what_the_patch_adds_at_the_end_follows_the_last(form: Form) -> None:
+def test_an_addition_at_the_end_follows_the_last_symbol(form: Form) -> None:
     stage = Stage(form)
     lines = tuple(say(30, n) for n in range(6))
 
@@ -366,13 +366,13 @@ def test_what_the_patch_adds_at_the_end_follows_the_last(form: Form) -> None:
 
 
 @CODE
-def test_what_the_patch_adds_to_a_file_that_is_gone_is_lost(form: Form) -> None:
+def test_an_addition_to_a_deleted_file_is_a_conflict(form: Form) -> None:
     played = Stage(form).play(OWN, gone("a"))
     assert played.reasons() == ["upstream deleted the file"]
 
 
 @CODE
-def test_a_method_that_its_moved_class_no_longer_has_is_a_conflict_there(form: Form) -> None:
+def test_a_method_that_a_moved_class_no_longer_has_is_a_conflict_there(form: Form) -> None:
     stage = Stage(form)
     stage.start = {"a": wrapped(stage.start["a"])}
 
@@ -389,7 +389,7 @@ def crlf(content: bytes) -> bytes:
 
 
 @CODE
-def test_other_line_ends_are_not_mixed(form: Form) -> None:
+def test_hunks_do_not_move_to_a_file_with_other_line_endings(form: Form) -> None:
     stage = Stage(form)
     old, new = stage.texts(stage.start), stage.texts(TO_B(stage.start))
     patched = stage.texts(on("a", FIX)(stage.start))[stage.path("a")]
@@ -410,7 +410,7 @@ def test_other_line_ends_are_not_mixed(form: Form) -> None:
         assert {line_ending(content) for content in played.files.values()} == {CRLF}
 
 
-def test_a_long_string_is_not_indented_anew() -> None:
+def test_a_multiline_string_is_not_reindented() -> None:
     stage = Stage(FORMS[1])
     stage.start = {**stage.start, "b": wrapped(stage.start["b"])}
     old, new = stage.texts(stage.start), stage.texts(TO_B(stage.start))
@@ -427,7 +427,7 @@ def test_a_long_string_is_not_indented_anew() -> None:
 SEVERAL = b"".join(b"    plant.level_%d(floor)\n" % n for n in range(9))
 
 
-def test_two_functions_that_became_one_have_no_home() -> None:
+def test_two_functions_that_upstream_joined_have_no_home() -> None:
     first, second = (b"def %s(plant, floor):\n" % name + SEVERAL for name in (b"one", b"two"))
     second = second.replace(b"level", b"speed")
     old = {"a.py": first + b"\n\n" + second, "b.py": b"import os\n"}
@@ -440,7 +440,7 @@ def test_two_functions_that_became_one_have_no_home() -> None:
     assert (played.homes(), played.reasons()) == ([], [reason, reason])
 
 
-def test_a_change_of_a_list_of_imports_is_one_of_imports() -> None:
+def test_a_change_to_a_list_of_imports_counts_as_imports() -> None:
     head = b"from works import (\n    drain,\n    rinse,\n)\n\n\n"
     own = b"def weigh(plant, floor):\n" + SEVERAL
     old = {"a.py": head + own, "b.py": b"import os\n\n\n"}
@@ -458,14 +458,14 @@ def test_blank_lines_have_no_home() -> None:
         assert (played.homes(), played.reasons()) == ([], reasons)
 
 
-def test_an_import_in_a_file_that_does_not_parse_is_lines_like_others() -> None:
+def test_imports_in_a_file_that_does_not_parse_are_ordinary_lines() -> None:
     old = {"a.py": b"import os\nx = = 1\n"}
     played = play(old, b"import os, (\n    sys)\nx = = 1\n", {}, path="a.py")
     assert played.reasons() == ["upstream deleted the file with these lines"]
 
 
 @table("path", ["a.txt", "a.py"])
-def test_a_paragraph_that_upstream_changed_is_in_its_place(path: str) -> None:
+def test_a_paragraph_that_upstream_changed_has_not_moved(path: str) -> None:
     lines = [b"LEVEL_%d = level(%d)\n" % (n, n) for n in range(9)]
     content = b"".join(lines)
     ours, theirs = content.replace(b"(4)", b"(44)"), content.replace(b"(4)", b"(40)")
@@ -506,7 +506,7 @@ def _moved_about(files: Files, moves: Sequence[tuple[int, str, int]], ours: set[
 @FORM
 @settings(deadline=None, max_examples=examples(80), suppress_health_check=list(HealthCheck))
 @given(edits=EDITS, moves=MOVES, is_wrapped=st.booleans())
-def test_what_is_carried_is_what_a_person_would_write(
+def test_a_moved_hunk_gives_the_text_a_person_would_write(
     form: Form,
     edits: list[tuple[int, int, int]],
     moves: list[tuple[int, str, int]],
@@ -544,7 +544,7 @@ BASE = F + G + H
 
 
 class Followed_:
-    """One file of a patch, against a new side."""
+    """One file of a patch, rebased onto a new state."""
 
     def __init__(
         self,
@@ -609,18 +609,18 @@ def test_hunks_go_to_two_files() -> None:
     assert played.climbed == ["a.py", "b.py", "c.py"]
 
 
-def test_what_stays_is_merged_as_before() -> None:
+def test_hunks_that_do_not_move_are_merged_as_before() -> None:
     played = Followed_({"a.py": G + H, "b.py": K + F})
     assert played.texts() == {"a.py": G_OURS + H, "b.py": K + F_OURS}
     assert played.answers() == ["modified moved", "unchanged text"]
 
 
-def test_what_upstream_has_at_the_new_home_is_absorbed() -> None:
+def test_a_hunk_that_upstream_has_at_the_new_home_is_absorbed() -> None:
     played = Followed_({"a.py": G + H, "b.py": K + F_OURS})
     assert played.answers() == ["absorbed exact", "unchanged text"]
 
 
-def test_one_collision_is_at_its_new_home() -> None:
+def test_a_single_conflict_is_reported_at_the_new_home() -> None:
     other = function("g", {3: "theirs"})
     played = Followed_({"a.py": H, "b.py": K + F, "c.py": other + K})
     found = played.followed()
@@ -634,7 +634,7 @@ def test_one_collision_is_at_its_new_home() -> None:
     assert played.answers() == ["modified moved", "conflict -"]
 
 
-def test_two_collisions_are_one_of_the_old_file() -> None:
+def test_two_conflicts_are_reported_as_one_in_the_old_file() -> None:
     new = {"b.py": K + function("f", {3: "x"}), "c.py": function("g", {3: "y"}) + K}
     assert Followed_({"a.py": H, **new}).reason() == "upstream moved these lines to b.py, c.py"
 
@@ -654,7 +654,7 @@ def test_a_deleted_symbol_is_named() -> None:
     assert Followed_({"a.py": H}).reason() == reason
 
 
-def test_a_home_that_is_changed_as_well_is_left_alone() -> None:
+def test_a_home_that_the_patch_also_changes_is_not_used() -> None:
     new = {"a.py": G + H, "b.py": K + F}
     reason = "upstream moved these lines to b.py, which the patch changes as well"
     assert Followed_(new, busy=("b.py",)).reason() == reason
@@ -671,7 +671,7 @@ def test_a_home_that_is_changed_as_well_is_left_alone() -> None:
         "binary": (b"1\0", b"2\0", b"3\0"),
     },
 )
-def test_what_does_not_move_stays_in_conflict(new: File, patched: File, old: File) -> None:
+def test_a_conflict_whose_lines_did_not_move_stays(new: File, patched: File, old: File) -> None:
     played = Followed_({"a.py": new, "b.py": K + F}, old={"a.py": old}, patched=patched)
     assert played.found == played.first
 
@@ -685,7 +685,7 @@ def test_an_import_of_a_deleted_file_counts_as_moved() -> None:
     assert b"import sys" in played.texts()["b.py"]
 
 
-def test_a_hunk_of_two_symbols_is_as_bad_as_its_worse_part() -> None:
+def test_a_hunk_in_two_symbols_gets_the_worse_verdict() -> None:
     f, g = (b"".join(function(name).splitlines(keepends=True)[:9]) for name in "fg")
     f_ours, g_ours = f.replace(b"turn_f_7(", b"ours("), g.replace(b"turn_g_0(", b"ours(")
     told: list[list[str]] = []

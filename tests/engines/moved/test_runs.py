@@ -1,4 +1,4 @@
-"""Changed lines, the units that they are about, and hunks made of them again."""
+"""Runs of changed lines, the units that they belong to, and hunks made from them."""
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -38,7 +38,7 @@ def g(a):
 
 
 def _told(old: bytes, new: bytes, path: str = "a.py") -> list[str]:
-    """Return each change as `start: unit` or `start: +names` of what it brings."""
+    """Return each change as `start: unit`, or as `start: +names` with the units that it adds."""
     base, theirs = Outline(path, old), Outline(path, new)
     hunks = hunks_between(old, new)
     applied = apply_hunks(old, hunks)
@@ -73,12 +73,12 @@ def _told(old: bytes, new: bytes, path: str = "a.py") -> list[str]:
         "blank-lines-less": (b"return b\n\n\nclass C:\n", b"return b\nclass D:\n", ["8: None"]),
     },
 )  # fmt: skip
-def test_a_change_is_about_the_smallest_unit(old: bytes, new: bytes, told: list[str]) -> None:
+def test_a_change_belongs_to_the_smallest_unit(old: bytes, new: bytes, told: list[str]) -> None:
     assert BASE.count(old) == 1
     assert _told(BASE, BASE.replace(old, new)) == told
 
 
-def test_an_insertion_that_slid_is_still_a_function() -> None:
+def test_an_inserted_function_is_found_although_the_diff_slid() -> None:
     old = b"def f(a):\n    go()\n    return a\n\n\ndef g(a):\n    return a\n"
     new = old.replace(b"def g", b"def k(a):\n    stop()\n    return a\n\n\ndef g")
     base, theirs = Outline("a.py", old), Outline("a.py", new)
@@ -93,7 +93,7 @@ def test_an_insertion_that_slid_is_still_a_function() -> None:
         assert [unit.name for unit in change.brings] == ["k"]
 
 
-def test_added_lines_of_two_paragraphs_are_about_nothing() -> None:
+def test_added_lines_of_two_paragraphs_belong_to_no_unit() -> None:
     assert _told(b"a\nb\n", b"a\nx\n\ny\nb\n", "a.txt") == ["1: None"]
 
 

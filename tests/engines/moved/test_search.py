@@ -1,4 +1,4 @@
-"""Which place of the new side is a unit's home."""
+"""The unit that a moved unit has become."""
 
 from collections import Counter
 
@@ -20,7 +20,7 @@ def method(outer: str, name: str, *numbers: int) -> str:
 
 
 def _found(base: str, own: str | None, elsewhere: Texts, old: Texts, name: str) -> str:
-    """Return `path symbol` of a home, `?` and the reason without one, `in place` for none."""
+    """Return `path symbol` of a home, `?` and the reason if it is unclear, or `in place`."""
     outline = Outline("a.py", base.encode())
     there = None if own is None else Outline("a.py", own.encode())
     (unit,) = outline.named(name)
@@ -75,7 +75,7 @@ DELETED = "? upstream deleted the file with"
             {B: "def k(a):\n" + function("f", 1, 2, 3, 4, 5, indent="    ")}, "b.py k.f"),
     },
 )  # fmt: skip
-def test_a_home_is_the_one_alike(own: str | None, elsewhere: dict[str, str], expected: str) -> None:
+def test_most_similar_is_home(own: str | None, elsewhere: dict[str, str], expected: str) -> None:
     texts = {path: content.encode() for path, content in elsewhere.items()}
     assert _found(OWN + REST, own, texts, {}, "f") == expected
 
@@ -95,12 +95,12 @@ def test_a_home_is_the_one_alike(own: str | None, elsewhere: dict[str, str], exp
             f"{DELETED} K.f; b.py has one of that name"),
     },
 )  # fmt: skip
-def test_what_was_is_no_home(base: str, name: str, before: str, after: str, expected: str) -> None:
+def test_old_unit_is_no_home(base: str, name: str, before: str, after: str, expected: str) -> None:
     told = _found(base, None, {B: after.encode()}, {B: before.encode()}, name)
     assert told == expected
 
 
-def test_what_is_short_is_in_its_place_by_its_name() -> None:
+def test_a_short_symbol_is_in_place_if_its_name_is() -> None:
     assert _found("def f(a):\n    go(a)\n", "def f(a):\n    go(b)\n", {}, {}, "f") == "in place"
 
 
@@ -108,7 +108,7 @@ def test_what_is_short_is_in_its_place_by_its_name() -> None:
     ("paths", "said"),
     [([B], "b.py has one of that name"), ([B, C], "b.py, c.py have one of that name")],
 )
-def test_a_rewritten_symbol_is_proposed_if_its_name_is_alone(paths: list[str], said: str) -> None:
+def test_a_rewritten_symbol_is_proposed_if_its_name_is_unique(paths: list[str], said: str) -> None:
     base = method("K", "f", *range(1, 9)).encode()
     changed = method("K", "f", 1, 2, 3, 4, 50, 51, 52, 53, 54).replace("plant, floor", "x").encode()
     outline = Outline("a.py", base)
@@ -126,12 +126,12 @@ def test_likeness() -> None:
     assert likeness(Counter(), one) == 0
 
 
-def test_what_was_beside_it_is_not_its_home() -> None:
+def test_a_namesake_that_was_in_the_file_before_is_no_home() -> None:
     other = method("K", "f", 1, 2, 3, 4, 5)
     assert _found(OWN + other, other, {}, {}, "f") == GONE
 
 
-def test_a_short_paragraph_is_found_in_its_place_only() -> None:
+def test_a_short_paragraph_is_found_only_in_its_own_file() -> None:
     content = b"one short line\n"
     outline = Outline("a.txt", content)
     (unit,) = outline.units

@@ -1,4 +1,4 @@
-"""Units of a text: symbols, and paragraphs outside of them."""
+"""The units of a text: its symbols, and the paragraphs outside of symbols."""
 
 from patchmgr.engines.moved.units import Outline, indent_of, is_comment, joined, leaf_of, reindented
 from tests.tables import table
@@ -60,7 +60,7 @@ TEXT = b"Title\n=====\n\n\none\ntwo\n \nthree"
         "broken": ("a.py", b"def f(:\n", ["None 0-1"]),
     },
 )  # fmt: skip
-def test_a_text_is_cut_into_units(path: str, content: bytes, units: list[str]) -> None:
+def test_a_text_is_split_into_units(path: str, content: bytes, units: list[str]) -> None:
     outline = Outline(path, content)
     assert [f"{unit.name} {unit.start}-{unit.end}" for unit in outline.units] == units
 
@@ -93,7 +93,7 @@ def test_names() -> None:
     assert [joined(outer, "f") for outer in ("A", "A.B", "A::B")] == ["A.f", "A.B.f", "A::B::f"]
 
 
-def test_lines_are_indented_anew() -> None:
+def test_lines_are_reindented() -> None:
     lines = [b"\n", b"    def f():\n", b"        x\n", b"\n", b"#if\n", b"  \n"]
     assert indent_of(lines) == b"    "
     assert indent_of([b"\n"]) == b""

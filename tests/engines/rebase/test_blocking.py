@@ -1,4 +1,4 @@
-"""What blocks a patch is what caused the conflict in its way."""
+"""Patches that an earlier conflict blocks, and the causes that they get from it."""
 
 import random
 
@@ -118,7 +118,7 @@ LEFT = "p1 left these lines of f in conflict"
         "its-mode": (edited("f", FIRST, executable(FIRST)), None),
     },
 )
-def test_a_patch_is_blocked_where_it_meets_the_lines(later: FilePatch, reason: str | None) -> None:
+def test_lines_in_conflict_block_later_patches(later: FilePatch, reason: str | None) -> None:
     run = Run({"f": numbered()}, {"f": numbered(l5="upstream")})
     result = run.rebase(patch_of("p1", edited("f", numbered(), FIRST)), patch_of("p2", later))
     verdicts = ["conflict", "unchanged" if reason is None else "blocked"]
@@ -183,7 +183,7 @@ HELPER = (SIZE[0], b"    size = 2\n    big_size = 3\n")
         "a-name-of-old": (HELPER, (b"        return a\n", b"        return LIMIT\n"), None),
     },
 )  # fmt: skip
-def test_a_later_patch_is_blocked_where_it_meets_the_function(
+def test_a_patch_that_touches_the_function_in_conflict_is_blocked(
     first: tuple[bytes, bytes], then: tuple[bytes, bytes], reason: str | None
 ) -> None:
     one = changed(first)
@@ -204,7 +204,7 @@ def test_a_later_patch_is_blocked_where_it_meets_the_function(
         "without-a-last-line-feed": (b"a\nB\nc", {"f": OTHER}),
     },
 )
-def test_a_conflict_without_sure_places_blocks_the_file(after: File, onto: Files) -> None:
+def test_a_conflict_without_clear_regions_blocks_the_whole_file(after: File, onto: Files) -> None:
     patches = patches_of(edited("f", BASE, after), deleted("f", after))
     result = Run({"f": BASE}, onto).rebase(*patches)
     assert result.verdicts == ["conflict", "blocked"]
@@ -217,7 +217,7 @@ def test_a_binary_conflict_blocks_the_file() -> None:
     assert result.verdicts == ["conflict", "blocked"]
 
 
-def test_what_is_held_back_blocks_what_is_on_it() -> None:
+def test_a_blocked_patch_blocks_the_patches_on_top_of_it() -> None:
     far = numbered(l5="two", l15="x")
     patches = patches_of(
         edited("f", numbered(), FIRST),
@@ -274,7 +274,7 @@ def test_in_a_conflict(first: bytes, second: bytes, onto: bytes, verdict: str, l
     assert result.files == {"f": left}
 
 
-def test_what_was_not_tried_has_no_cause() -> None:
+def test_a_patch_that_was_not_tried_has_no_cause() -> None:
     patches = patches_of(edited("f", BASE, EARLY), edited("x", ONE, TWO))
     run = Run({"f": BASE, "x": ONE}, {"f": OTHER, "x": ONE})
     judged = run.rebase(*patches, stops=True).judged
@@ -310,7 +310,7 @@ def tale(seed: int) -> tuple[Files, Files, list[Patch]]:
 
 
 def resolved(conflict: FileConflict, way: str) -> bytes:
-    """Return a resolution that a person may well write."""
+    """Return a resolution such as a person might write."""
     both = resolved_both_ways(conflict)
     assert both is not None
     return both[way == "theirs"]
@@ -320,7 +320,7 @@ def edit(
     run: Run, patches: list[Patch], number: int, solved: dict[tuple[str, str], bytes | None],
     on: dict[tuple[str, str], bytes],
 ) -> list[tuple[bytes, ...]]:  # fmt: skip
-    """Return what a patch changes on the new side, with the lines around it."""
+    """Return what a patch changes after the rebase, with the lines around it."""
     ends = [run.rebase(*patches[:n], solved=solved, solved_on=on) for n in (number, number + 1)]
     before, after = (end.files for end in ends)
     changes = difference("d", before, after).files
@@ -328,7 +328,7 @@ def edit(
 
 
 @table("way", ["ours", "theirs"])
-def test_what_is_carried_behind_a_conflict_is_carried_alike_once_it_is_resolved(way: str) -> None:
+def test_patches_carried_past_a_conflict_stay_alike_once_resolved(way: str) -> None:
     compared = 0
     for seed in range(400 if LONG else 20):
         base, onto, patches = tale(seed)

@@ -1,4 +1,4 @@
-"""The files of one patch on the new side: where they go, and what stands in their way."""
+"""The files of one patch, applied to upstream's new files."""
 
 from collections.abc import Collection, Mapping, Sequence
 
@@ -267,7 +267,7 @@ def test_a_file_collides(
     assert result.files == onto
 
 
-def test_a_file_that_cannot_leave_is_in_the_way_of_the_others() -> None:
+def test_a_file_in_conflict_stays_in_the_way_of_others() -> None:
     patch = patch_of("p", DELETE, created("f/n", NEW), created("n", NEW))
     result = Run({"f": BASE}, {"f": LATE}).rebase(patch)
     assert result.reasons() == [
@@ -277,7 +277,7 @@ def test_a_file_that_cannot_leave_is_in_the_way_of_the_others() -> None:
     assert result.files == {"f": LATE, "n": NEW}
 
 
-def test_renames_that_cannot_leave_hold_each_other_up() -> None:
+def test_renames_in_conflict_block_each_other() -> None:
     patch = patch_of("p", moved("f", "g", BASE, BASE), moved("g", "h", ONE, ONE))
     onto: Files = {"f": BASE, "g": ONE, "h": TWO}
     result = Run({"f": BASE, "g": ONE}, onto).rebase(patch)
@@ -346,7 +346,7 @@ def test_a_conflict_shows_its_three_sides() -> None:
             ["absorbed decided"] * 2, {"f": LATE}),
     },
 )  # fmt: skip
-def test_a_person_solves_a_conflict(
+def test_a_persons_resolution_is_used(
     changes: list[FilePatch],
     onto: Files,
     renames: Mapping[str, str],
@@ -373,13 +373,13 @@ def test_a_person_solves_a_conflict(
         "edit-of-a-folder": ([edited("f", BASE, EARLY)], {"f/x": ONE}),
     },
 )
-def test_a_solution_without_a_place_is_refused(changes: list[FilePatch], onto: Files) -> None:
+def test_an_unwritable_resolution_is_refused(changes: list[FilePatch], onto: Files) -> None:
     solved = {("p", changes[0].path): NEW}
     with pytest.raises(PatchmgrError, match=r"cannot be created: upstream has .*in the way"):
         Run({"f": BASE}, onto).rebase(patch_of("p", *changes), solved=solved)
 
 
-def test_a_solution_that_is_no_commit_is_refused() -> None:
+def test_a_resolution_of_a_submodule_must_be_a_commit() -> None:
     patch = patch_of("p", edited("m", submodule("1"), submodule("3")))
     run = Run({"m": submodule("1")}, {"m": submodule("2")})
     with pytest.raises(PatchmgrError, match="m: a submodule must name one commit"):
@@ -412,7 +412,7 @@ def test_dropped_hunks_become_part_of_the_base(dropped: Collection[int]) -> None
     assert [h.old_start - 1 for h in rest.change.hunks] == [*rest.positions]
 
 
-def test_each_file_has_an_answer_at_least() -> None:
+def test_each_file_has_at_least_one_verdict() -> None:
     blobs = MemoryBlobs()
     files = (edited("f", REST_BASE, ALL), binary("b", b"\0", b"\0x"))
     steps = steps_of(blobs, {"f": REST_BASE, "b": b"\0"}, *files)
@@ -422,7 +422,7 @@ def test_each_file_has_an_answer_at_least() -> None:
 def carry(
     base: Files, onto: Files, dropped: Collection[int], *files: FilePatch
 ) -> tuple[tuple[FileResult, ...], Files]:
-    """Carry what is left of a patch; return the new side, too."""
+    """Apply a patch without the dropped hunks; return the results and the files."""
     blobs = MemoryBlobs()
     side = NewSide(Overlay(Upstream(blobs, onto)), {})
     tools = Tools(blobs, lambda path, content, line: None, NOBODY, text=PlainMerge())
@@ -510,7 +510,7 @@ def test_hunks_count_on(dropped: Collection[int], expected: list[list[str]], aft
         "binary": ({"b": b"\0"}, binary("b", b"\0", b"\0x"), [KEPT], {"b": b"\0x"}),
     },
 )  # fmt: skip
-def test_a_file_that_comes_goes_moves_or_changes_its_mode_is_carried_whole(
+def test_no_hunk_is_dropped_from_a_file_that_is_created_deleted_moved_or_changes_mode(
     base: Files, change: FilePatch, expected: list[str], after: Files
 ) -> None:
     beside = {"s": REST_BASE}
@@ -558,7 +558,7 @@ def _rebased(
     },
 )  # fmt: skip
 @table(("path", "answer"), [("m.py", "modified structural"), ("new/m.py", "modified moved")])
-def test_an_import_comes_along(
+def test_a_needed_import_is_added(
     base: bytes, patched: bytes, ours: bytes, expected: bytes, path: str, answer: str
 ) -> None:
     renames = {} if path == "m.py" else {"m.py": path}
@@ -583,7 +583,7 @@ def test_an_import_comes_along(
             LEAN + PLANT + TAIL, LEAN + PLANT + b"    check = 'validator'\n" + TAIL),
     },
 )  # fmt: skip
-def test_a_name_that_is_bound_or_not_imported_brings_nothing(
+def test_no_import_is_added_for_a_name_that_is_bound_or_was_not_imported(
     base: bytes, patched: bytes, ours: bytes, expected: bytes | None
 ) -> None:
     files, _ = _rebased(base, patched, ours, {}, "m.py")

@@ -1,4 +1,4 @@
-"""What a person wrote, as the file that it stands for."""
+"""A person's resolution as a tree entry."""
 
 import pytest
 
@@ -44,7 +44,7 @@ def _solve(content: bytes, *sides: File | None) -> tuple[MemoryBlobs, object]:
         "ours": (COMMIT_3, submodule("1"), submodule("3"), submodule("4"), submodule("3")),
     },
 )  # fmt: skip
-def test_a_solution_is_a_file_or_a_link(
+def test_a_resolution_is_a_file_a_link_or_a_submodule(
     content: bytes, base: File | None, ours: File | None, theirs: File | None, solved: File
 ) -> None:
     blobs, found = _solve(content, base, ours, theirs)
@@ -61,7 +61,7 @@ def test_a_solution_is_a_file_or_a_link(
         "two-commits": (COMMIT_3 * 2, submodule("1"), "a submodule must name one commit"),
     },
 )
-def test_what_can_be_no_link_is_refused(content: bytes, side: File, reason: str) -> None:
+def test_content_that_cannot_be_a_link_is_refused(content: bytes, side: File, reason: str) -> None:
     with pytest.raises(PatchmgrError, match=reason) as caught:
         _solve(content, side, side, side)
     assert caught.value.kind == "bad-resolution"
@@ -77,6 +77,6 @@ def test_what_can_be_no_link_is_refused(content: bytes, side: File, reason: str)
         "submodule": (submodule("3"), COMMIT_3),
     },
 )
-def test_a_side_is_shown_as_diffs_have_it(side: File | None, content: bytes | None) -> None:
+def test_a_side_is_shown_as_in_a_diff(side: File | None, content: bytes | None) -> None:
     blobs = MemoryBlobs()
     assert shown_content(None if side is None else entry_of(blobs, side), blobs) == content

@@ -1,4 +1,4 @@
-"""What came through without a conflict, and yet a person should look at."""
+"""Warnings about files that merged without a conflict."""
 
 from collections.abc import Callable, Sequence
 
@@ -83,7 +83,7 @@ def test_suspicious_merges(base: Files, ours: Files, upstream: Files, expected: 
 
 
 class Partial(MemoryBlobs):
-    """Blobs of which one is not at hand."""
+    """Blobs, one of which is missing."""
 
     def read(self, blob: str) -> bytes:
         content = super().read(blob)
@@ -105,7 +105,7 @@ LARGE = b"data = 'large'\n"
         ),
     },
 )
-def test_a_file_that_is_not_at_hand_may_hold_anything(blobs: MemoryBlobs, said: list[str]) -> None:
+def test_a_file_with_missing_content_has_no_warning(blobs: MemoryBlobs, said: list[str]) -> None:
     base: Files = {"a.py": module(), "large.py": b"thing = 1\n"}
     ours: Files = {**base, "a.py": module(bottom="from large import thing\n")}
     upstream: Files = {"a.py": module(top="# important\nimportance = 1\n"), "large.py": LARGE}
@@ -129,7 +129,7 @@ THEIRS = b"def take(count, size):\n    if size:\n        return size\n"
 
 
 @table("is_same", [True, False])
-def test_two_conditions_in_words_that_are_all_old_are_a_finding(is_same: bool) -> None:
+def test_a_condition_that_both_sides_add_is_a_finding_without_new_words(is_same: bool) -> None:
     ours = TAKE.replace(b"    total = count\n", OURS)
     upstream = TAKE.replace(b"def take(count, size):\n", THEIRS)
     upstream = upstream if is_same else upstream.replace(b"    if size:", b"    if count:", 1)
@@ -140,14 +140,14 @@ def test_two_conditions_in_words_that_are_all_old_are_a_finding(is_same: bool) -
     assert not any(finding.is_certain for _, finding in found)
 
 
-def test_what_the_audit_told_of_a_name_is_not_told_again() -> None:
+def test_a_name_that_the_audit_reports_is_not_reported_again() -> None:
     ours, upstream = (module(**{side: "def new():\n    pass\n"}) for side in ("top", "bottom"))
     _, states = audited({"a.py": module()}, {"a.py": ours}, {"a.py": upstream})
     (told,) = check_merged(states, suspect_all=at_once)(())
     assert not check_merged(states, suspect_all=at_once)([told])
 
 
-def test_a_name_that_upstream_replaced_is_told_once() -> None:
+def test_a_name_that_upstream_replaced_is_reported_once() -> None:
     base = "log.emit(1)\nlog.emit(2)\nlog.emit(3)\n" + "".join(LINES)
     sides = (base.replace("emit", "send"), base + "log.emit(4)\n")
     merged = sides[0] + "log.emit(4)\n"
@@ -171,7 +171,7 @@ def test_a_warning_names_the_patch_that_it_is_about() -> None:
     assert "although the patch replaced every copy of it" in finding.text
 
 
-def test_a_file_that_upstream_moved_is_looked_at_as_well() -> None:
+def test_a_file_that_upstream_moved_is_checked_too() -> None:
     base = b"int a = f(1);\n" + module() + b"int b = f(1);\n"
     ours = base.replace(b"value_5 = 5\n", b"value_5 = 5\nint c = f(2);\n")
     upstream = base.replace(b"f(1)", b"f(1, NULL)")
@@ -227,7 +227,7 @@ NAMES = {"mix", "get", "run", "view", "row", "put", "file", "scale"}
         "strings": ("put(',', \"(\")\n", "put(',', \"(\", 1)\n", "put(a)(b, '\\'')\nput(')', x)\n"),
     },
 )
-def test_a_use_as_it_was_before_a_side_changed_each_is_told(old: str, new: str, more: str) -> None:
+def test_a_use_of_a_form_replaced_everywhere_is_reported(old: str, new: str, more: str) -> None:
     line = more.strip().rpartition("\n")[2]
     (name,) = {name for name in NAMES if name in old}
     for who, is_upstream in (("upstream", True), ("the patch", False)):
@@ -256,12 +256,12 @@ def test_a_use_as_it_was_before_a_side_changed_each_is_told(old: str, new: str, 
         "keyword-of-the-language": ("x = a or (b, c)\n", "x = a or (b)\n", "y = d or (e, f)\n"),
     },
 )
-def test_nothing_is_told(old: str, new: str, more: str) -> None:
+def test_a_use_in_a_current_form_is_not_reported(old: str, new: str, more: str) -> None:
     assert told(old, new, more) == []
     assert told(old, new, more, is_upstream=False) == []
 
 
-def test_of_several_uses_always_the_same_is_shown() -> None:
+def test_of_several_outdated_uses_the_first_in_order_is_reported() -> None:
     more = "".join(f"mix(w{number}, g)\n" for number in range(9))
     found = told("mix(a, b)\n", "mix(a, b, c)\n", more)
     assert found == [("mix(w0, g)", "mix", "upstream")]

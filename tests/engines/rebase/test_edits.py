@@ -1,4 +1,4 @@
-"""What a person changed beside the conflict of a patch becomes the patch's."""
+"""A person's changes to files outside of a conflict become part of the patch."""
 
 from tests.engines.series import Files, Run, created, edited, patch_of, text
 from tests.tables import table
@@ -30,13 +30,13 @@ def test_edits_are_carried_with_the_patch(
     assert set(result.outcomes[0].changes or {}) >= {"n", *(edits if verdict == "modified" else ())}
 
 
-def test_an_absorbed_patch_with_edits_is_carried_in_part() -> None:
+def test_an_absorbed_patch_with_a_persons_edits_is_partly_carried() -> None:
     result = Run({"f": BASE}, {"f": BASE, "n": ONE}).rebase(PATCH, edits={"p": {"f": (BASE, MINE)}})
     assert result.verdicts == ["partial"]
     assert set(result.outcomes[0].changes or {}) == {"f"}
 
 
-def test_a_patch_in_conflict_says_what_of_it_merged() -> None:
+def test_a_patch_in_conflict_lists_the_files_that_merged() -> None:
     patch = patch_of("p", edited("f", BASE, MINE), created("n", ONE))
     result = Run({"f": BASE}, {"f": text("X b c d e f g h")}).rebase(patch)
     (outcome,) = result.outcomes

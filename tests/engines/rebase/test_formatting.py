@@ -1,4 +1,4 @@
-"""The format rung on texts: what it merges, what it refuses, and patches that only format."""
+"""The formatting rung on texts: what it merges and what it refuses."""
 
 from collections.abc import Callable, Sequence
 
@@ -26,7 +26,7 @@ Line = Callable[[bytes], bytes]
 
 
 class Fake:
-    """A formatter that works line by line, and counts what it is asked."""
+    """A formatter that works line by line, and counts its calls."""
 
     def __init__(self, *lines: Line | None) -> None:
         self._lines = lines
@@ -54,7 +54,7 @@ def doubling(line: bytes) -> bytes:
 
 
 def never_done(line: bytes) -> bytes:
-    """Format, and move what is behind `# 7` a bit each time."""
+    """Format, and move the text after `# 7` a bit each time."""
     return tight(line).replace(b"# 7", b" # 7")
 
 
@@ -103,13 +103,13 @@ def merge(
         "base-does-not-parse": ((BASE.replace(b"b", b"b ("), NEW, FORK), (tight,), None),
     },
 )  # fmt: skip
-def test_the_patch_side_is_brought_to_upstreams_format(
+def test_the_patchs_side_is_formatted_as_upstream(
     sides: tuple[bytes, bytes, bytes], lines: tuple[Line | None, ...], expected: bytes | None
 ) -> None:
     assert merge(*sides, *lines) == expected
 
 
-def test_what_the_formatter_goes_on_changing_is_refused() -> None:
+def test_a_merge_that_the_formatter_changes_again_is_refused() -> None:
     fork = FORK.replace(b"b=20", b"b=20  # 7")
     assert merge(BASE, NEW, fork, tight) == MERGED.replace(b"20", b"20  # 7")
     assert merge(BASE, NEW, fork, never_done) is None
@@ -121,7 +121,7 @@ def test_a_merge_that_does_not_compile_or_loses_a_name_is_refused() -> None:
     assert merge(BASE, new.replace(b"= os", b"= 0"), fork, tight) is None
 
 
-def test_a_file_in_no_known_language_is_not_formatted() -> None:
+def test_a_file_of_an_unknown_language_is_not_formatted() -> None:
     assert merge(BASE, NEW, FORK, tight, path="a.txt") is None
 
 
@@ -137,7 +137,7 @@ CXX = b"#include <b>\n#include <a>\n// all of it\nint f() {\n%s}\n" + b"int x;\n
         "comment": (lambda line: tight(line).replace(b"all of", b"some of"), False),
     },
 )
-def test_cxx_keeps_its_tokens(line: Line, is_solved: bool) -> None:
+def test_formatting_keeps_the_tokens_of_cxx(line: Line, is_solved: bool) -> None:
     base, fork = CXX % b"a=1;\nb=2;\nc=3;\n", CXX % b"a=1;\nb=20;\nc=3;\n"
     new = line(CXX.replace(b"\n", b"\0")).replace(b"\0", b"\n") % b"a = 1;\nb = 2;\nc = 3;\n"
     found = merge(base, new, fork, line, path="a.cu")
@@ -154,7 +154,7 @@ def test_cxx_keeps_its_tokens(line: Line, is_solved: bool) -> None:
         (b"a\n", b"", 0.0),
     ],
 )
-def test_stability_is_the_share_of_lines_kept(before: bytes, after: bytes, share: float) -> None:
+def test_stability_is_the_share_of_same_lines(before: bytes, after: bytes, share: float) -> None:
     assert stability(before, after) == share
     assert 0 < STABLE < 1
 
@@ -180,7 +180,7 @@ def solve(
 
 
 @table("ours", [True, False])
-def test_format_comes_before_structure(ours: bool) -> None:
+def test_formatting_is_tried_before_structure(ours: bool) -> None:
     resolved = Resolved("merged\n", SURE)
     assert solve(Fake(tight), resolved, ours=ours) == Solved(MERGED, How.FORMAT)
     structural = Solved(b"merged\n", How.STRUCTURAL, reliability=SURE)
@@ -189,12 +189,12 @@ def test_format_comes_before_structure(ours: bool) -> None:
 
 
 @table(("is_layout", "how"), {"layout": (True, How.FORMAT), "more": (False, How.STRUCTURAL)})
-def test_a_merge_where_a_side_changes_layout_alone_is_of_format(is_layout: bool, how: How) -> None:
+def test_a_merge_with_a_side_of_layout_alone_is_of_format(is_layout: bool, how: How) -> None:
     resolved = Resolved("merged\n", SURE, is_layout=is_layout)
     assert solve(None, resolved) == Solved(b"merged\n", how, reliability=SURE)
 
 
-def test_what_a_region_could_become_is_told() -> None:
+def test_suggestions_for_a_region_are_returned() -> None:
     suggestions = ((Suggestion(b"b = 20\n", SURE[0]),),)
     left = solve(None, Resolved(None, suggestions=suggestions))
     assert isinstance(left, Unsolved)
@@ -202,7 +202,7 @@ def test_what_a_region_could_become_is_told() -> None:
 
 
 class Saying(PlainMerge):
-    """A text merge that always says the same."""
+    """A text merge that always has the same result."""
 
     def __init__(self, content: bytes) -> None:
         self._content = content
@@ -219,7 +219,7 @@ class Saying(PlainMerge):
         "another-order": (NEW, MERGED.replace(b"a = 1\nb = 20\n", b"b = 20\na = 1\n")),
     },
 )
-def test_a_text_merge_is_not_believed(upstream: bytes, content: bytes) -> None:
+def test_a_text_merge_with_lines_of_no_side_is_refused(upstream: bytes, content: bytes) -> None:
     tools = {"formatter": Fake(tight), "text": Saying(content)}
     assert merge_formatted(BASE, upstream, FORK, path="a.py", **tools) is None  # type: ignore[arg-type]
 
@@ -258,7 +258,7 @@ def test_a_merge_that_cannot_be_formatted_is_refused() -> None:
         "neither-in-lines": ("a = 1\nb = 2\n", "a = 1\nb = 3\n", "a = 4\nb = 2\n", False),
     },
 )
-def test_other_words_are_not_settled(base: str, ours: str, theirs: str, expected: bool) -> None:
+def test_same_words_are_not_formatting(base: str, ours: str, theirs: str, expected: bool) -> None:
     marked = f"<<<<<<< o\n{ours}||||||| b\n{base}=======\n{theirs}>>>>>>> t\n"
     assert may_be_formatting(marked.encode()) is expected
 
@@ -292,7 +292,7 @@ def test_python(one: str, other: str, is_same: bool) -> None:
     assert is_same_python(one.encode(), one.encode())
 
 
-def test_a_compared_text_can_still_be_compiled() -> None:
+def test_comparing_a_text_does_not_change_its_tree() -> None:
     assert is_same_python(b'"""A."""\n', b'"""A.\n"""\n')
     assert compiles('"""A."""\n')
 
@@ -321,7 +321,7 @@ def test_cxx(one: str, other: str, is_same: bool) -> None:
     ("path", "is_known"),
     [("a.py", True), ("a.pyi", True), ("a.cu", True), ("a.h", True), ("a.md", False), ("", False)],
 )
-def test_the_language_is_told_by_the_name(path: str, is_known: bool) -> None:
+def test_the_language_is_recognized_by_the_name(path: str, is_known: bool) -> None:
     assert (notation_of(path) is not None) is is_known
 
 

@@ -66,7 +66,7 @@ def entry(file: File | None) -> Entry | None:
 
 
 class Fixed(PlainMerge):
-    """A merge whose answers are told by the theirs side."""
+    """A text merge whose results depend on theirs."""
 
     def __init__(self, answers: dict[bytes, bytes]) -> None:
         self._answers = answers
@@ -107,7 +107,7 @@ class Fixed(PlainMerge):
             text("n n a B c d e f g h i j k l").replace(b"\n", b"\r\n"), [CARRIED_TEXT]),
     },
 )  # fmt: skip
-def test_a_rung_answers(given_sides: Sides, after: File | None, answers: list[Answer]) -> None:
+def test_rungs_give_verdicts(given_sides: Sides, after: File | None, answers: list[Answer]) -> None:
     merged = merge_file(given_sides, blobs=BLOBS, text=PlainMerge())
     assert isinstance(merged, Merged)
     assert merged.entry == entry(after)
@@ -173,12 +173,12 @@ def placed(base: bytes, hunks: tuple[Hunk, ...], at: tuple[int, ...] = (0, 7)) -
         "conflict": (OTHER, None, CONFLICT),
     },
 )
-def test_no_hunks_make_one_answer(ours: bytes, merged: bytes | None, answer: Answer) -> None:
+def test_no_hunks_have_one_verdict(ours: bytes, merged: bytes | None, answer: Answer) -> None:
     assert judge_hunks(placed(BASE, (), ()), ours, merged, PlainMerge()) == (answer,)
 
 
 class Ours(PlainMerge):
-    """A merge that finds everything there already."""
+    """A text merge that always gives ours."""
 
     def merge(self, base: bytes, ours: bytes, theirs: bytes) -> Merge:
         return Clean(ours)
@@ -218,7 +218,7 @@ def test_a_hunk_is_judged_alone(ours: bytes, answer: Answer) -> None:
     assert judged_alone(BASE, ours, hunk, 0) == answer
 
 
-def test_an_insert_that_upstream_has_is_absorbed_where_it_would_apply_again() -> None:
+def test_an_insertion_that_upstream_has_is_absorbed_even_if_it_applies_again() -> None:
     insert = at(1, b" x\n", b"+x\n")
     assert judged_alone(text("x"), text("x x"), insert, 0) == ABSORBED_EXACT
 
@@ -277,14 +277,14 @@ LAST = "a b c d e f g h i j K l"
             [ABSORBED_SUPERSET, DRIFTED_TEXT]),
     },
 )  # fmt: skip
-def test_what_upstream_has_more_of_is_left_out(
+def test_a_hunk_of_which_upstream_has_a_superset_is_left_out(
     base: bytes, ours: bytes, theirs: bytes, after: bytes, answers: list[Answer]
 ) -> None:
     merged = merge_file(sides(base, ours, theirs), blobs=BLOBS, text=PlainMerge())
     assert merged == Merged(entry(after), tuple(answers))
 
 
-def test_the_rest_may_collide() -> None:
+def test_the_remaining_hunks_may_conflict() -> None:
     ours = listed("two", "three", edits="a b c d e f g h i j X l")
     given_sides = sides(listed(), ours, listed("two", edits=LAST))
     merged = merge_file(given_sides, blobs=BLOBS, text=PlainMerge())
@@ -295,21 +295,21 @@ def test_the_rest_may_collide() -> None:
     assert merged.texts == (listed("two"), ours, listed("two", edits=LAST))
 
 
-def test_a_moved_file_may_have_more_of_it() -> None:
+def test_a_moved_file_may_have_a_superset() -> None:
     given_sides = sides(listed(), listed("two", "three"), listed("two", edits=LAST))
     merged = merge_file(replace(given_sides, is_moved=True), blobs=BLOBS, text=PlainMerge())
     assert merged.answers == (ABSORBED_SUPERSET, CARRIED_MOVED)
 
 
-def test_a_member_that_upstream_put_elsewhere_is_carried() -> None:
+def test_an_item_that_upstream_added_elsewhere_is_carried() -> None:
     names = [f"n{number}" for number in range(9)]
     given_sides = sides(listed(*names), listed(*names, "two"), listed("two", *names))
     merged = merge_file(given_sides, blobs=BLOBS, text=PlainMerge())
     assert merged == Merged(entry(listed("two", *names, "two")), (CARRIED_TEXT,))
 
 
-def test_what_is_left_is_judged_and_applied_once_the_rest_is_taken_out() -> None:
-    """Found by fuzzing: a hunk was called absorbed, and applied all the same."""
+def test_the_remaining_hunks_are_judged_again_without_those_upstream_has() -> None:
+    """Found by fuzzing: a hunk was judged absorbed, but was applied nevertheless."""
     top, middle = b"]\n\n\na\n", b"x = {\n\nx = {\nx = {\nc\n}\nb\n    e,\n"
     end = b"\n\n    d,\n\n    d,\n\n"
     base = top + middle + b"a\n" + end + b"\n]\n}\n    e,\n"
@@ -321,18 +321,18 @@ def test_what_is_left_is_judged_and_applied_once_the_rest_is_taken_out() -> None
     assert merged == Merged(entry(after), (ABSORBED_EXACT, DRIFTED_TEXT, ABSORBED_SUPERSET))
 
 
-def test_a_link_that_both_made_is_there() -> None:
+def test_a_link_that_both_sides_create_is_absorbed() -> None:
     both = sides(None, link(b"a"), link(b"a"))
     assert merge_file(both, blobs=BLOBS, text=Binary()) == Merged(both.ours, (ABSORBED_EXACT,))
 
 
-def test_a_binary_that_both_made_alike_gets_the_mode_of_the_patch() -> None:
+def test_a_binary_that_both_sides_change_alike_gets_the_mode_of_the_patch() -> None:
     both = sides(BASE, BOTH, executable(BOTH))
     merged = merge_file(both, blobs=BLOBS, text=Binary())
     assert merged == Merged(both.theirs, (ABSORBED_EXACT,) * 2)
 
 
-def test_a_mode_that_git_tells_again_is_the_same_mode() -> None:
+def test_equal_modes_need_not_be_the_same_object() -> None:
     given = sides(BASE, BOTH, executable(BASE))
     assert given.base is not None and given.ours is not None
     told = Entry(REGULAR.encode().decode(), given.base.blob)
@@ -344,7 +344,7 @@ CONTENTS = [BASE + text(f"more_{number}") for number in range(8)]
 
 
 @table("content", CONTENTS, ids=range(8))
-def test_no_verdict_depends_on_which_id_a_content_has(content: bytes) -> None:
+def test_verdicts_do_not_depend_on_blob_ids(content: bytes) -> None:
     on_mode = sides(BASE, executable(BASE), content)
     merged = merge_file(on_mode, blobs=BLOBS, text=PlainMerge())
     assert merged == Merged(entry(executable(content)), (CARRIED_IDENTICAL,))
@@ -356,7 +356,7 @@ def test_no_verdict_depends_on_which_id_a_content_has(content: bytes) -> None:
     assert merged == Merged(entry(executable(content)), (ABSORBED_EXACT,))
 
 
-def test_a_member_that_alone_adds_nothing_is_carried_where_all_apply() -> None:
+def test_a_hunk_that_alone_adds_nothing_is_carried_if_all_hunks_apply() -> None:
     names = [f"n{number}" for number in range(9)]
     base, ours = listed(*names), listed(*names, "two")
     hunks = hunks_between(base, listed("two", *names))
@@ -380,7 +380,7 @@ def test_hunks_without_a_position_or_an_answer_are_an_error() -> None:
         judge_hunks(placed(BASE, hunks), PUSHED, None, Silent())
 
 
-def test_files_that_both_made_merge_where_their_modes_are_equal() -> None:
+def test_files_that_both_sides_create_merge_if_their_modes_are_equal() -> None:
     given = sides(None, b"", BASE)
     assert given.ours is not None
     told = replace(given, ours=Entry(REGULAR.encode().decode(), given.ours.blob))

@@ -1,4 +1,4 @@
-"""A whole series on dictionaries: what is carried, what is absorbed, what waits for whom."""
+"""Rebases of whole series in memory."""
 
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
@@ -76,7 +76,7 @@ def test_a_patch_on_top_of_an_absorbed_creation_is_carried() -> None:
     assert list(result.outcomes[1].changes or {}) == ["n"]
 
 
-def test_a_patch_that_another_takes_back_leaves_nothing() -> None:
+def test_a_patch_that_another_one_reverts_leaves_no_change() -> None:
     patches = series({"f": BASE}, {"f": EARLY}, {"f": BASE})
     result = Run({"f": BASE}, {"f": BASE, "n": ONE}).rebase(*patches)
     assert result.verdicts == ["unchanged", "unchanged"]
@@ -132,7 +132,7 @@ BROUGHT = [patch_of("p1", moved("f", "d/n", BASE, BASE)), *ADDED[1:]]
         "renamed": (BROUGHT, {"f": LATE}, ["modified", "modified"], {"e/n": BOTH}),
     },
 )
-def test_a_new_file_goes_with_its_folder(
+def test_a_new_file_moves_with_its_folder(
     patches: list[Patch], onto: Files, verdicts: list[str], files: Files
 ) -> None:
     result = Run({"f": BASE} if "f" in onto else {}, onto).rebase(*patches, arrivals={"d/n": "e/n"})
@@ -140,7 +140,7 @@ def test_a_new_file_goes_with_its_folder(
     assert result.files == files
 
 
-def test_what_a_person_put_elsewhere_is_followed() -> None:
+def test_a_file_that_a_person_resolved_at_another_path_is_followed() -> None:
     patches = patches_of(moved("f", "m", BASE, EARLY), edited("m", EARLY, BOTH))
     run = Run({"f": BASE}, {"h": BASE})
     result = run.rebase(*patches, renames={"f": "h"}, solved={("p1", "m"): EARLY})
@@ -208,7 +208,7 @@ def test_a_guard_keeps_a_patch_out_of_both_sides() -> None:
         "did-not-apply-before": (OTHER, LATE, False),
     },
 )
-def test_a_patch_that_a_guard_leaves_out_does_not_rot_in_silence(
+def test_a_guarded_patch_that_no_longer_applies_gets_a_warning(
     base: bytes, onto: bytes, is_told: bool
 ) -> None:
     (patch,) = series({"f": BASE}, {"f": EARLY})
@@ -217,20 +217,20 @@ def test_a_patch_that_a_guard_leaves_out_does_not_rot_in_silence(
 
 
 @table("refused", {"all": {}, "guarded": {"p1": "guard #-a"}})
-def test_patches_that_are_folded_already_come_out_the_same(refused: Mapping[str, str]) -> None:
+def test_patches_with_precomputed_steps_give_the_same_result(refused: Mapping[str, str]) -> None:
     patches = series({"f": BASE}, {"f": EARLY}, {"f": BOTH})
     run = Run({"f": BASE}, {"f": OTHER})
     again = run.rebase(*patches, refused=refused, is_folded=True)
     assert again == run.rebase(*patches, refused=refused)
 
 
-def test_what_needs_a_skipped_patch_is_a_bad_patch() -> None:
+def test_a_patch_that_needs_a_skipped_patch_is_a_bad_patch() -> None:
     patches = series({}, {"f": BASE}, {"f": EARLY})
     with pytest.raises(PatchmgrError, match="p2 does not apply: f: the file does not exist"):
         Run({}, {}).rebase(*patches, refused={"p1": "guard #-a"})
 
 
-def test_a_patch_that_does_not_fit_its_own_side_is_an_error() -> None:
+def test_a_patch_that_does_not_apply_to_its_base_is_an_error() -> None:
     with pytest.raises(PatchmgrError) as caught:
         Run({"f": ONE}, {"f": EARLY}).rebase(patch_of("p", edited("f", BASE, EARLY)))
     assert caught.value.kind == "bad-patch"
@@ -243,7 +243,7 @@ def test_a_patch_without_files_is_carried_as_it_is() -> None:
     assert result.outcomes[0].reuses_diff
 
 
-def test_an_outcome_keeps_who_and_why() -> None:
+def test_an_outcome_keeps_author_and_message() -> None:
     someone = Author("Some One", "one@example.org", "1700000000 +0100")
     patches = [
         patch_of("p1", created("n", NEW), author=someone),
@@ -291,7 +291,7 @@ def test_symbols_are_looked_up_at_the_first_changed_line(
     ("onto", "symbol"),
     {"moved-down": (b"new\n" + BASE, "line 3"), "there-twice": (b"B\n" + BASE, "line 2")},
 )
-def test_the_symbol_in_a_file_that_moved_is_that_of_its_new_home(onto: bytes, symbol: str) -> None:
+def test_the_symbol_in_a_moved_file_is_that_at_the_new_path(onto: bytes, symbol: str) -> None:
     run = Run({"f": BASE}, {"g": onto})
     result = run.rebase(patch_of("p", edited("f", BASE, EARLY)), renames={"f": "g"})
     (hunk,) = result.outcomes[0].hunks
@@ -357,7 +357,7 @@ LATER = Step("2" * 40, "Change it", "A. Author", {})
             {"f": OTHER, "x": TWO}, ()),
     },
 )  # fmt: skip
-def test_what_history_knows_of_a_patch_is_left_out(
+def test_hunks_that_history_absorbed_are_left_out(
     known: Absorption | None,
     verdict: str,
     answers: list[str],
@@ -396,7 +396,7 @@ def _hunk(verdict: Verdict) -> HunkOutcome:
         "conflict-without-hunks": ("", True, "conflict"),
     },
 )
-def test_the_first_verdict_that_holds_counts(words: str, has_conflict: bool, verdict: str) -> None:
+def test_hunks_decide_the_verdict_on_a_patch(words: str, has_conflict: bool, verdict: str) -> None:
     hunks = [_hunk(Verdict(word)) for word in words.split()]
     assert patch_verdict(hunks, has_conflict=has_conflict).value == verdict
 
@@ -429,7 +429,7 @@ def _below_d(files: Files) -> bool:
 
 
 def _check(result: Result) -> None:
-    """Hold what is true of every rebase."""
+    """Check what is true of every rebase."""
     assert not ("d" in result.files and _below_d(result.files))
     for judged in result.judged:
         outcome = judged.outcome
@@ -460,7 +460,7 @@ def test_a_rebase_onto_the_same_base_changes_nothing(states: Sequence[Files], co
 
 @settings(deadline=None)
 @given(SERIES, st.integers(0, 3))
-def test_a_series_loses_what_upstream_took_first(states: Sequence[Files], context: int) -> None:
+def test_a_series_loses_a_patch_upstream_has(states: Sequence[Files], context: int) -> None:
     assume(states[0] != states[1])
     patches = series(*states, context=context)
     result = Run(states[0], states[1]).rebase(*patches)
@@ -487,7 +487,7 @@ def test_absorbed_one_by_one(pairs: Sequence[tuple[bytes, bytes]], data: st.Data
 
 @settings(deadline=None, max_examples=examples(300))
 @given(SERIES, STATES, RENAMES, st.integers(0, 3), st.booleans())
-def test_any_rebase_ends_well_or_says_why_not(
+def test_any_rebase_is_consistent(
     states: Sequence[Files], onto: Files, renames: Mapping[str, str], context: int, stops: bool
 ) -> None:
     moves = {old: new for old, new in renames.items() if old not in onto and new in onto}
@@ -572,7 +572,7 @@ def test_a_file_whose_dropped_move_upstream_lacks_is_where_it_was(
         "of-another-patch": ("other", {"x": ONE}, ["unchanged", "absorbed"]),
     },
 )
-def test_what_takes_away_lines_of_a_carried_patch_is_carried_too(
+def test_a_patch_that_removes_lines_of_a_carried_patch_is_carried(
     names: str, onto: Files, verdicts: list[str], before: Sequence[str]
 ) -> None:
     patches = [patch_of(name, created("n", NEW)) for name in before]
@@ -583,7 +583,7 @@ def test_what_takes_away_lines_of_a_carried_patch_is_carried_too(
     assert result.verdicts[-2:] == verdicts
 
 
-def test_of_a_patch_in_part_blocked_nothing_is_dropped() -> None:
+def test_a_partly_blocked_patch_drops_no_hunks() -> None:
     part = replace(LANDED, is_whole=False)
     patches = patches_of(
         edited("f", BASE, executable(EARLY)),
@@ -611,7 +611,7 @@ def test_a_path_that_one_file_leaves_is_free_for_another(way: int) -> None:
     assert result.files == {"f": NEW, "m": BASE}
 
 
-def test_a_rebase_goes_on_behind_a_conflict_unless_asked_to_stop() -> None:
+def test_a_rebase_continues_after_a_conflict_unless_asked_to_stop() -> None:
     blobs = MemoryBlobs()
     base, onto = (MemoryTree(blobs, {"f": f, "x": ONE}) for f in (BASE, OTHER))
     patches = patches_of(edited("f", BASE, EARLY), edited("x", ONE, TWO))
@@ -643,14 +643,14 @@ def test_a_person_decides_about_a_patch_as_a_whole() -> None:
     assert judged.absorption.is_whole
 
 
-def test_a_file_in_which_upstream_did_more_is_no_change() -> None:
+def test_a_file_that_upstream_changed_further_is_not_in_the_changes() -> None:
     patch = patch_of("p", edited("f", BASE, EARLY), edited("x", ONE, TWO))
     result = Run({"f": BASE, "x": ONE}, {"f": BOTH, "x": ONE}).rebase(patch)
     assert result.verdicts == ["partial"]
     assert list(result.outcomes[0].changes or {}) == ["x"]
 
 
-def test_a_patch_that_is_left_out_is_there_for_those_after_it() -> None:
+def test_later_patches_build_on_a_patch_that_is_left_out() -> None:
     blobs = MemoryBlobs()
     base, onto = MemoryTree(blobs, {"f": BASE}), MemoryTree(blobs, {"f": OTHER})
     patches = [
@@ -670,7 +670,7 @@ def test_a_patch_that_is_left_out_is_there_for_those_after_it() -> None:
     assert blobs.read(entry.blob) == text("a X c d e f g h i j K l")
 
 
-def test_nothing_is_placed_where_nothing_is_left_out() -> None:
+def test_steps_are_computed_only_if_a_patch_is_left_out() -> None:
     blobs = MemoryBlobs()
     base = MemoryTree(blobs, {"f": BASE})
     items = (Item(patch_of("one", edited("f", BASE, EARLY))),)

@@ -1,4 +1,4 @@
-"""The rungs above text, one after the other."""
+"""The rungs after the text merge."""
 
 from msgspec.structs import replace
 
@@ -47,7 +47,7 @@ SOLVED = f"h\nboth\n{GAP}import a\nimport b\nimport c\nimport z\n"
 
 
 def united(texts: Texts, path: str, marked: bytes) -> Resolved | None:
-    """Merge a file whose first region is no conflict any more."""
+    """Merge a file by structure whose first region is no longer in conflict."""
     is_left = texts.upstream.startswith("h\nboth\n")
     return Resolved(SOLVED, (IMPORTS,)) if is_left else None
 
@@ -55,7 +55,7 @@ def united(texts: Texts, path: str, marked: bytes) -> Resolved | None:
 def collision(
     *texts: bytes, answers: tuple[Answer, ...] = (CONFLICT,), hunks: tuple[Hunk, ...] = ()
 ) -> tuple[MemoryBlobs, Sides, Collided]:
-    """Return base, ours and theirs, by default SIDES, and how their text merge collides."""
+    """Return the blobs, the sides (by default SIDES) and the conflict of their text merge."""
     blobs, (base, ours, theirs) = MemoryBlobs(), texts or [side.encode() for side in SIDES]
     entries = [Entry(REGULAR, blobs.add(side)) for side in (base, ours, theirs)]
     merge = PlainMerge().merge(base, ours, theirs)
@@ -71,7 +71,7 @@ def tools_of(
     return Tools(blobs, lambda *_: None, NOBODY, text=text, recall=recall, structure=structure)
 
 
-def test_what_is_on_record_and_what_the_structure_solves_make_one_merge() -> None:
+def test_recorded_and_structural_resolutions_make_one_merge() -> None:
     blobs, sides, collided = collision()
     left = climb_on(sides, collided, tools_of(blobs, KNOWN), RECORDED)
     assert isinstance(left, Collided)
@@ -83,7 +83,7 @@ def test_what_is_on_record_and_what_the_structure_solves_make_one_merge() -> Non
     assert blobs.read(found.entry.blob).decode() == SOLVED
 
 
-def test_texts_are_alike_where_something_was_replayed() -> None:
+def test_the_sides_agree_where_a_resolution_was_replayed() -> None:
     blobs, sides, collided = collision()
     seen: list[Texts] = []
 
@@ -98,7 +98,7 @@ def test_texts_are_alike_where_something_was_replayed() -> None:
     assert all(side.startswith("h\nboth\n") for side in seen[0].sides())
 
 
-def test_what_upstream_has_already_is_a_persons_to_say() -> None:
+def test_a_merge_that_equals_upstream_is_left_to_a_person() -> None:
     blobs, sides, collided = collision()
 
     def yields(texts: Texts, path: str, marked: bytes) -> Resolved | None:
@@ -107,7 +107,7 @@ def test_what_upstream_has_already_is_a_persons_to_say() -> None:
     assert climb_on(sides, collided, tools_of(blobs, structure=yields), GUESSED) == collided
 
 
-def test_an_edit_is_not_dropped_beside_one_that_git_carried() -> None:
+def test_an_edit_is_not_dropped_next_to_one_that_git_merged() -> None:
     gap = b"".join(b"v%d = %d\n" % (n, n) for n in range(8))
     texts = (b"a = 1\n" + gap + b"b = 1\n", b"a = 2\n" + gap + b"b = 1\n",
              b"a = 3\n" + gap + b"b = 3\n")  # fmt: skip
@@ -119,7 +119,7 @@ def test_an_edit_is_not_dropped_beside_one_that_git_carried() -> None:
     assert climb_on(sides, collided, tools_of(blobs, structure=drops), GUESSED) == collided
 
 
-def test_a_hunk_that_is_laid_out_anew_beside_a_conflict_is_not_carried_as_text() -> None:
+def test_a_reformatted_hunk_next_to_a_conflict_does_not_count_as_merged_text() -> None:
     theirs = b"x=4\n" + FORK
     hunks = hunks_between(BASE, theirs, context=1)
     answers = CARRIED_TEXT, CONFLICT
@@ -130,7 +130,7 @@ def test_a_hunk_that_is_laid_out_anew_beside_a_conflict_is_not_carried_as_text()
     assert found.answers == (FORMATTED, FORMATTED)
 
 
-def test_what_a_region_could_become_is_handed_on() -> None:
+def test_suggestions_for_a_region_are_kept() -> None:
     blobs, sides, collided = collision()
     suggestions = ((Suggestion(b"both\n", IMPORTS),),)
 
@@ -162,7 +162,7 @@ def solve(
     return solve_text(base, upstream, fork, "f", mergers=mergers, is_upstream_ours=ours)
 
 
-def test_a_clean_merge_has_the_bytes_of_git_and_asks_nobody() -> None:
+def test_a_clean_merge_has_gits_bytes_and_needs_no_recorded_resolution() -> None:
     asked = KNOWN.asked
     found = solve(ALONE_BASE, b"x\n" + ALONE_BASE, THEIRS, KNOWN)
     assert found == Solved(b"x\n" + THEIRS, How.TEXT)
@@ -170,13 +170,13 @@ def test_a_clean_merge_has_the_bytes_of_git_and_asks_nobody() -> None:
 
 
 @table("ours", [True, False])
-def test_what_was_solved_is_replayed_and_named(ours: bool) -> None:
+def test_a_recorded_resolution_is_replayed_and_named(ours: bool) -> None:
     recorded = Solved(b"h\nboth\nz\n", How.RECORDED, (NAME,))
     assert solve(ALONE_BASE, OURS, THEIRS, KNOWN, ours=ours) == recorded
 
 
 @table("ours", [True, False])
-def test_what_nobody_solved_has_markers_in_the_order_of_the_caller(ours: bool) -> None:
+def test_an_unresolved_conflict_has_markers_in_the_callers_order(ours: bool) -> None:
     found = solve(ALONE_BASE, OURS, b"h\nT\nz\n", KNOWN, ours=ours)
     assert isinstance(found, Unsolved)
     assert found.marked is not None
@@ -185,14 +185,14 @@ def test_what_nobody_solved_has_markers_in_the_order_of_the_caller(ours: bool) -
     assert second + b">>>>>>> theirs\n" in found.marked
 
 
-def test_without_memory_nothing_is_replayed() -> None:
+def test_without_recorded_resolutions_nothing_is_replayed() -> None:
     found = solve(ALONE_BASE, OURS, THEIRS, None)
     assert isinstance(found, Unsolved)
     assert found.used == ()
 
 
 @table("ours", [True, False])
-def test_what_is_known_is_in_what_is_left(ours: bool) -> None:
+def test_a_replayed_resolution_is_part_of_the_remaining_conflict(ours: bool) -> None:
     more = b"1\n2\n3\n"
     sides = [ALONE_BASE + more + b"B\n", OURS + more + b"O\n", THEIRS + more + b"T\n"]
     found = solve(sides[0], sides[1], sides[2], KNOWN, ours=ours)
@@ -202,7 +202,7 @@ def test_what_is_known_is_in_what_is_left(ours: bool) -> None:
     assert found.marked.startswith(b"h\nboth\nz\n" + more + b"<<<<<<< ours\n")
 
 
-def test_a_pointer_of_lfs_is_not_put_together_from_two() -> None:
+def test_an_lfs_pointer_is_not_merged_by_structure() -> None:
     pointer = b"version https://git-lfs.github.com/spec/v1\noid sha256:%b\nsize %b\n"
     sides = [pointer % pair for pair in ((b"a", b"1"), (b"b", b"1"), (b"a", b"2"))]
     mergers = Mergers(text=PlainMerge(), structure=lambda *_: Resolved("merged\n"))
@@ -210,7 +210,7 @@ def test_a_pointer_of_lfs_is_not_put_together_from_two() -> None:
     assert isinstance(found, Unsolved)
 
 
-def test_binaries_are_left() -> None:
+def test_binaries_are_left_in_conflict() -> None:
     found = solve_text(b"", b"\0", b"\1", "f", mergers=Mergers(text=Binary(), recall=KNOWN))
     assert found == Unsolved(None)
 
@@ -224,5 +224,5 @@ def test_binaries_are_left() -> None:
         (b"", b"a\n", b"a", False),
     ],
 )  # fmt: skip
-def test_the_last_line_feed_merges(base: bytes, ours: bytes, theirs: bytes, expected: bool) -> None:
+def test_last_line_feeds_merge(base: bytes, ours: bytes, theirs: bytes, expected: bool) -> None:
     assert has_last_newline(base, ours, theirs) is expected

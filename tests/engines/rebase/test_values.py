@@ -1,4 +1,4 @@
-"""What engines hand over cannot be changed behind their back."""
+"""Values of the engines cannot be changed."""
 
 from typing import Any
 
@@ -21,7 +21,7 @@ VALUES = [
 
 
 @table("value", VALUES, ids=lambda value: type(value).__name__)
-def test_a_value_stays_as_it_was_made(value: Any) -> None:
+def test_a_value_cannot_be_changed(value: Any) -> None:
     for name in (field.name for field in msgspec.structs.fields(value)):
         with pytest.raises(AttributeError):
             setattr(value, name, None)

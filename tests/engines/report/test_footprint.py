@@ -86,7 +86,7 @@ def test_kinds_of_change(given: FileChange, counts: tuple[int, int] | None, expe
         ("a.md", "Markdown", Area.CODE, Build.NEITHER),
     ],
 )
-def test_what_a_file_is(path: str, language: str, area: Area, build: Build) -> None:
+def test_a_file_is_classified(path: str, language: str, area: Area, build: Build) -> None:
     (file,) = of(change(path)).files
     assert (file.language, file.area, file.build) == (language, area, build)
 
@@ -109,7 +109,7 @@ def test_a_binary_has_no_lines_and_is_counted() -> None:
     assert [file.is_binary for file in result.files] == [True, False]
 
 
-def test_a_change_without_a_count_is_a_fault_of_the_caller() -> None:
+def test_a_change_without_a_line_count_is_an_error() -> None:
     with pytest.raises(KeyError):
         of(change("a.py"), net={})
 
@@ -153,7 +153,7 @@ def test_a_folder_with_most_of_the_files_is_split(paths: list[str], expected: li
     assert sorted(tally.name for tally in result.folders) == expected
 
 
-def test_groups_have_a_fixed_order_and_the_rest_goes_by_lines() -> None:
+def test_groups_are_in_a_fixed_order_or_sorted_by_changed_lines() -> None:
     net: dict[FileChange, tuple[int, int]] = {
         change("vendor/a.cc"): (100, 0),
         change("tests/a.py", old=None, before=None): (5, 0),
@@ -304,7 +304,7 @@ def test_lines_count_where_they_are(content: bytes, change: Hunk, touch: Touch) 
     assert touches(Walk([pinned(content)]), edit(change)) == (touch,)
 
 
-def test_what_does_not_apply_has_no_symbols_from_there_on() -> None:
+def test_a_file_has_no_symbols_after_a_patch_that_does_not_apply() -> None:
     walk = Walk([pinned(SOURCE)])
     other = edit(hunk(1, 1, b" def other():\n", b"-    a()\n", b"+    b()\n"))
     first = walk.step(patch(other))[0]
@@ -314,7 +314,7 @@ def test_what_does_not_apply_has_no_symbols_from_there_on() -> None:
     assert touches(walk, good) == (Touch(None, False, True, 1, 1),)
 
 
-def test_a_content_that_nobody_read_has_no_symbols() -> None:
+def test_a_file_with_unknown_content_has_no_symbols() -> None:
     change = edit(hunk(2, 2, b"-    a()\n", b"+    b()\n"))
     for walk in (Walk([]), Walk([pinned(None)])):
         step = walk.step(patch(change))[0]

@@ -1,4 +1,4 @@
-"""What may surprise somebody who takes a series over."""
+"""New dependencies, binaries, variables and pins of a series."""
 
 from patchmgr.engines.report.review import find_risks
 from patchmgr.model.footprint import Area, Build, FileChange, FileFootprint, Kind, RiskKind
@@ -80,7 +80,7 @@ def test_a_binary_is_named_and_not_read() -> None:
     assert risk.kind is RiskKind.BINARY
 
 
-def test_variables_that_nobody_read_before_are_named_once() -> None:
+def test_new_environment_variables_are_named_once() -> None:
     texts = {
         "a.py": ("Python", b'os.getenv("KNOWN"); os.environ["NEW"]\n'),
         "b.cc": ("C++", b'std::getenv("NEW"); getenv(name); getenv( "OTHER" );\n'),

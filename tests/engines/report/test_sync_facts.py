@@ -1,4 +1,4 @@
-"""What was kept of rebases, read as values; and what is counted of upstream's symbols."""
+"""The facts of saved rebases, and hotspots."""
 
 from typing import Any
 
@@ -52,7 +52,7 @@ def row(*patches: Row, solutions: Row | None = None) -> SyncDocument:
             "conflict", ("text",)),
     },
 )  # fmt: skip
-def test_syncs_are_one_fact(rows: list[SyncDocument], verdict: str, how: tuple[str, ...]) -> None:
+def test_rebases_make_one_row(rows: list[SyncDocument], verdict: str, how: tuple[str, ...]) -> None:
     (carried,) = carried_of(rows)
     assert (carried.verdict, carried.how) == (verdict, how)
 
@@ -88,7 +88,7 @@ KNOWN, UNKNOWN = ({"rule": "history", "right": 9, "of": 10}, {"rule": "range", "
         ),
     },
 )
-def test_drops_say_how_often_it_was_right(found: list[Row], kinds: tuple[Reliability, ...]) -> None:
+def test_drops_have_a_reliability(found: list[Row], kinds: tuple[Reliability, ...]) -> None:
     plain: Row = {"commit": "c", "subject": "s", "pull": None, "paths": []}
     rows = [row(patch("absorbed", evidence=[{**plain, **one} for one in found]))]
     assert [dropped.reliability for dropped in dropped_of(rows)] == [kinds]
@@ -99,7 +99,7 @@ LIKELY: Row = {"commit": "c", "subject": "s", "pull": None, "confidence": 0.8, "
 
 
 @table(("proposal", "known"), [("absorbed", Reliability("history", 9, 10)), (None, None)])
-def test_a_proposal_says_how_often_it_held(proposal: str | None, known: Reliability | None) -> None:
+def test_a_proposal_has_its_reliability(proposal: str | None, known: Reliability | None) -> None:
     stuck = patch("conflict", conflicts=[conflict(proposal)], likely=[LIKELY])
     (solved,) = solved_of([row(stuck)])
     assert solved.reliability == known
@@ -120,7 +120,7 @@ def told(solution: str, *, path: str = "f", seen: str = "other/p") -> Row:
         "as seen": (["recorded"], {"a": told("took both", path="g", seen="s/p")}, "took both"),
     },
 )  # fmt: skip
-def test_a_solution_is_told_in_words(hows: list[str], solutions: Row, words: str) -> None:
+def test_a_resolution_is_described_in_words(hows: list[str], solutions: Row, words: str) -> None:
     rows = [row(patch("modified", *map(hunk, hows)), solutions=solutions)]
     (solved,) = solved_of(rows)
     assert (solved.solution, solved.is_open) == (words, False)

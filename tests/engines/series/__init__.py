@@ -1,4 +1,4 @@
-"""Patches made of two states of some files, and a series that is rebased on dictionaries."""
+"""Makes patches from two states of files, and rebases series in memory."""
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from difflib import SequenceMatcher
@@ -27,7 +27,7 @@ NOBODY = Author("Nobody", "nobody@example.org", "0 +0000")
 
 
 def text(lines: str) -> bytes:
-    """Return one line a word."""
+    """Return a text with one line for each word."""
     return b"".join(word.encode() + b"\n" for word in lines.split())
 
 
@@ -40,7 +40,7 @@ def link(target: bytes) -> Special:
 
 
 def submodule(digit: str) -> Special:
-    """Return a submodule whose commit is one hex digit forty times."""
+    """Return a submodule whose commit id is one hex digit, forty times."""
     return GITLINK, digit.encode() * 40
 
 
@@ -55,7 +55,7 @@ def shown(file: File) -> bytes:
 
 
 class Upstream(MemoryTree):
-    """A tree of files, some of them with a mode or links."""
+    """A tree of files, some of which are links or have a mode."""
 
     def __init__(self, blobs: MemoryBlobs, files: Files) -> None:
         super().__init__(blobs, {})
@@ -70,7 +70,7 @@ def entry_of(blobs: MemoryBlobs, file: File) -> Entry:
 
 
 def at(line: int, *lines: bytes, new: int | None = None) -> Hunk:
-    """Return a hunk at a line of the old side; lines have their kind in front."""
+    """Return a hunk at an old line; its lines start with ` `, `-` or `+`."""
     old_count = sum(line[:1] != b"+" for line in lines)
     new_count = sum(line[:1] != b"-" for line in lines)
     return Hunk(line, old_count, line if new is None else new, new_count, b"", lines)
@@ -121,7 +121,7 @@ def moved(old_path: str, path: str, old: File, new: File, *, is_copy: bool = Fal
 
 
 def binary(path: str, old: bytes | None, new: bytes | None) -> FilePatch:
-    """Return a binary change by whole contents; None is not a file."""
+    """Return a binary change with both contents; None stands for no file."""
     return FilePatch(
         path if old is not None else None,
         path if new is not None else None,
@@ -136,13 +136,13 @@ def patch_of(name: str, *files: FilePatch, author: Author | None = NOBODY) -> Pa
 
 
 def patches_of(*changes: FilePatch | Sequence[FilePatch]) -> list[Patch]:
-    """Return patches `p1`, `p2` and so on, of a file or of several each."""
+    """Return patches `p1`, `p2` and so on; each changes one or several files."""
     files = ((one,) if isinstance(one, FilePatch) else one for one in changes)
     return [patch_of(f"p{number}", *of_one) for number, of_one in enumerate(files, 1)]
 
 
 def difference(name: str, before: Files, after: Files, context: int = 3) -> Patch:
-    """Return the patch from one state to another, changes of type as deletion and creation."""
+    """Return the patch from one state to another; a change of type is a deletion and a creation."""
     return patch_of(name, *_changes(before, after, context))
 
 
@@ -165,7 +165,7 @@ def kind(file: File) -> str:
 
 
 class Result(Struct, frozen=True):
-    """A rebase that ran: `files` is the whole new side."""
+    """The result of a rebase; `files` are all files after it."""
 
     judged: tuple[Judged, ...]
     changes: Mapping[str, Entry | None]
@@ -180,7 +180,7 @@ class Result(Struct, frozen=True):
         return [outcome.verdict.value for outcome in self.outcomes]
 
     def answers(self, number: int = 0) -> list[str]:
-        """Return verdict and way of each hunk of a patch, in words."""
+        """Return the verdict on each hunk of a patch and how it was reached, as words."""
         hunks = self.outcomes[number].hunks
         return [f"{h.verdict.value} {h.how.value if h.how else '-'}" for h in hunks]
 
@@ -189,7 +189,7 @@ class Result(Struct, frozen=True):
 
 
 class Told(Struct, frozen=True):
-    """A history that is told: subject to the files after it, None for a deletion."""
+    """An upstream history: the subject of each commit, and the files after it (None: deleted)."""
 
     blobs: MemoryBlobs
     story: Sequence[tuple[str, Mapping[str, File | None]]]
@@ -265,7 +265,7 @@ class Run:
         return {path: (entry(old), entry(new)) for path, (old, new) in edits.items()}
 
     def _folded(self, items: Sequence[Item]) -> list[Item]:
-        """Give each item that is in what its patch does to its own side."""
+        """Compute the steps of each item that is not left out."""
         side = Overlay(Upstream(self.blobs, self.base))
         return [
             replace(item, steps=step_patch(side, item.patch, self.blobs))
@@ -277,7 +277,7 @@ class Run:
     def explained(
         self, result: Result, story: Sequence[tuple[str, Mapping[str, File | None]]]
     ) -> tuple[PatchOutcome, ...]:
-        """Explain a result by a history."""
+        """Add evidence and causes from a history to a result."""
         tree = Upstream(self.blobs, self.base)
         start = {path: tree.entry(path) for path in explained_paths(result.judged)}
         history = Told(self.blobs, story)

@@ -1,4 +1,4 @@
-"""Which patch needs which: what does not need each other can change places."""
+"""The dependencies between patches; patches that do not depend on each other can swap places."""
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -29,7 +29,7 @@ def at(line: int, new: bytes, content: bytes = LINES) -> bytes:
 
 
 def laid(states: list[Files]) -> tuple[Ground, tuple[Layer, ...], list[State]]:
-    """Return patches p1, p2, ... that lead from one state to the next, the pin first."""
+    """Return the layers p1, p2, ... between consecutive states, of which the first is the pin."""
     blobs = MemoryBlobs()
     ground = Ground(MemoryTree(blobs, {p: shown(f) for p, f in PIN.items()}), blobs, PlainMerge())
     known: list[State] = [
@@ -77,7 +77,7 @@ def laid(states: list[Files]) -> tuple[Ground, tuple[Layer, ...], list[State]]:
         ),
     },
 )  # fmt: skip
-def test_what_a_patch_needs(states: list[Files], expected: dict[str, tuple[Need, ...]]) -> None:
+def test_dependencies_are_found(states: list[Files], expected: dict[str, tuple[Need, ...]]) -> None:
     whole = [PIN]
     for changes in states:
         whole.append({**whole[-1], **changes})

@@ -1,4 +1,4 @@
-"""Patches on the side that they are written against: exactly as written, or refused."""
+"""Patches applied exactly as they are written, or refused."""
 
 import pytest
 from msgspec.structs import replace
@@ -157,7 +157,7 @@ def test_a_patch_changes_what_it_says(
             "must name exactly one commit"),
     },
 )  # fmt: skip
-def test_what_does_not_fit_is_refused(before: Files, changes: list[FilePatch], reason: str) -> None:
+def test_a_misfit_is_refused(before: Files, changes: list[FilePatch], reason: str) -> None:
     with pytest.raises(PatchmgrError) as caught:
         Side(before).step(*changes)
     assert caught.value.kind == "bad-patch"
@@ -174,7 +174,7 @@ def test_patches_build_on_one_another() -> None:
     assert side.changes() == _entries({"f": THREE, "gone": TWO})
 
 
-def test_a_folder_that_earlier_patches_filled_or_emptied_is_seen() -> None:
+def test_a_folder_that_earlier_patches_filled_or_emptied_is_current() -> None:
     side = Side({"full/f": ONE})
     side.step(deleted("full/f", ONE), created("new/f", ONE))
     side.step(created("full", TWO))
@@ -198,7 +198,7 @@ def test_a_folder_that_earlier_patches_filled_or_emptied_is_seen() -> None:
             (EXECUTABLE, blob_id(ONE)), ()),
     },
 )  # fmt: skip
-def test_a_step_says_what_became_of_the_file(
+def test_a_step_has_the_file_before_and_after(
     change: FilePatch,
     base: tuple[str, str] | None,
     theirs: tuple[str, str] | None,
@@ -223,7 +223,7 @@ def test_a_step_says_what_became_of_the_file(
         "a-prefix-is-no-parent": ("fil", (), None),
     },
 )
-def test_what_is_an_obstacle(path: str, leaving: tuple[str, ...], obstacle: str | None) -> None:
+def test_obstacles_are_found(path: str, leaving: tuple[str, ...], obstacle: str | None) -> None:
     side = Side({"file": ONE, "dir/one": ONE})
     side.overlay.set("dir/two", Entry(REGULAR, blob_id(ONE)))
     assert side.overlay.obstacle(path, leaving) == obstacle

@@ -1,4 +1,4 @@
-"""What upstream's messages say of the commits that patches are."""
+"""Upstream messages that refer to the commits that patches come from."""
 
 from collections.abc import Mapping
 
@@ -37,14 +37,14 @@ TOLD = [
 
 
 @table(("fields", "message", "kinds"), TOLD)
-def test_what_follows_a_patch(fields: Mapping[str, str], message: str, kinds: list[str]) -> None:
+def test_follow_ups_are_found(fields: Mapping[str, str], message: str, kinds: list[str]) -> None:
     patch = replace(patch_of("p"), fields=fields)
     assert [one.kind for one in follow_ups([patch], [(LATER, message)], FORGE)] == kinds
     words = searched(names_of(patch, FORGE))
     assert not kinds or any(word in message for word in words)
 
 
-def test_a_pick_of_a_pick_names_the_first_one() -> None:
+def test_a_cherry_pick_of_a_cherry_pick_refers_to_the_first_commit() -> None:
     message = f"it\n\n(cherry picked from commit {ID})\n".encode()
     patch = replace(patch_of("p"), fields={"Imported-From": "c3" * 20}, message=message)
     (found,) = follow_ups([patch], [(LATER, f"Repair it\n\nFixes: {ID[:12]}")], None)
@@ -64,13 +64,13 @@ def test_a_pick_of_a_pick_names_the_first_one() -> None:
         ({}, "it", False),
     ],
 )
-def test_a_commit_that_a_patch_is(fields: Mapping[str, str], subject: str, is_found: bool) -> None:
+def test_a_landed_commit_is_found(fields: Mapping[str, str], subject: str, is_found: bool) -> None:
     patch = replace(patch_of("p"), fields=fields)
     found = landed(patch, indexed([(LATER, "other"), (ID, subject)]), FORGE)
     assert found == ((ID, subject) if is_found else None)
 
 
-def test_what_the_series_carries_is_not_told() -> None:
+def test_a_follow_up_that_the_series_carries_is_not_reported() -> None:
     first = replace(patch_of("p"), fields=BACKPORT)
     second = replace(patch_of("q"), fields={"Origin": f"backport, {LATER}"})
     told = [(LATER, f"Repair\n\nFixes: {ID[:12]}")]

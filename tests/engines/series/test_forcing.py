@@ -1,4 +1,4 @@
-"""Forced patches: what has a place goes in, the rest is told, and nothing is guessed."""
+"""Forced patches: hunks that fit are applied, the others are rejected, and nothing is guessed."""
 
 import pytest
 
@@ -38,14 +38,14 @@ def forced(files: dict[str, bytes], *changes: object) -> tuple[dict[str, bytes],
         "not-moved": ({"g": b"x\n"}, moved("f", "g", OLD, NEW), {"g": b"x\n"}, ["g"]),
     },
 )  # fmt: skip
-def test_hunks_without_a_place_are_left(
+def test_hunks_that_do_not_fit_are_rejected(
     files: dict[str, bytes], change: object, after: dict[str, bytes], rejects: list[str]
 ) -> None:
     assert forced(files, change) == (after, rejects)
 
 
 @table("change", {"binary": binary("f", b"\0old", b"\0new"), "move": moved("f", "g", OLD, OLD)})
-def test_what_cannot_be_a_reject_is_refused(change: object) -> None:
+def test_a_change_that_cannot_be_a_reject_is_refused(change: object) -> None:
     with pytest.raises(PatchmgrError, match="does not apply"):
         forced({"f": b"x\n", "g": b"y\n"}, change)
 

@@ -12,7 +12,7 @@ Files = Mapping[str, str]
 
 @dataclass(frozen=True)
 class Memory:
-    """A repository and a package as contents by path; without all files, those of patches."""
+    """A repository and a package, as contents by path; unless `is_whole`, not all are known."""
 
     repository: Files
     package: Files
@@ -40,7 +40,7 @@ def layout(
 
 
 def same(*paths: str, **moved: str) -> dict[str, str]:
-    """Return files, each with a content of its own."""
+    """Return files with different contents."""
     return {path: f"content of {path.rpartition('/')[2]}" for path in paths}
 
 
@@ -131,7 +131,7 @@ VENDORED = (same("six.py", "tests/vendor/six.py"), same("six.py"))
         "vendored": (VENDORED, "tests/vendor/six.py", None),
     },
 )  # fmt: skip
-def test_content_finds_a_file(files: tuple[Files, Files], path: str, place: str | None) -> None:
+def test_files_match_by_content(files: tuple[Files, Files], path: str, place: str | None) -> None:
     assert layout(*files).find(path) == place
 
 
@@ -161,7 +161,7 @@ def test_content_finds_a_file(files: tuple[Files, Files], path: str, place: str 
         "metadata": (SRC, "pkg-1.dist-info/x", None),
     },
 )  # fmt: skip
-def test_a_new_file_goes_beside(files: tuple[Files, Files], path: str, place: str | None) -> None:
+def test_new_files_join_neighbors(files: tuple[Files, Files], path: str, place: str | None) -> None:
     assert layout(*files).place_new(path) == place
 
 
@@ -173,7 +173,7 @@ def test_a_new_file_goes_beside(files: tuple[Files, Files], path: str, place: st
         "not-installed": ("src/pkg/none.py", None),
     },
 )
-def test_patches_alone_tell_it_where_nothing_else_is_there(path: str, place: str | None) -> None:
+def test_the_files_that_patches_name_suffice_if_need_be(path: str, place: str | None) -> None:
     named = {**same("src/pkg/a.py"), "src/pkg/edited.py": "", "src/pkg/none.py": "x"}
     package = {**same("pkg/a.py"), "pkg/edited.py": "edited"}
     found = layout(named, package, is_whole=False)
@@ -218,6 +218,6 @@ def test_paths_of_installed_files(files: tuple[Files, Files], place: str, path: 
     [("src/pkg/gone.py", True), ("src/pkg/a.py", False), ("src/pkg/x.c", False),
      ("tests/test_a.py", False)],
 )  # fmt: skip
-def test_what_is_missed_has_its_like_beside_it(path: str, is_missed: bool) -> None:
+def test_a_file_is_missed_if_similar_files_are_installed(path: str, is_missed: bool) -> None:
     repository = {**SRC[0], **same("src/pkg/gone.py", "src/pkg/x.c")}
     assert layout(repository, SRC[1]).is_missed(path) == is_missed

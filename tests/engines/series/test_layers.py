@@ -1,4 +1,4 @@
-"""Patches as layers: what becomes of each on another state."""
+"""Patches as layers, applied to other states."""
 
 from patchmgr.engines.series.layers import (
     Collision,
@@ -55,7 +55,7 @@ STATES: dict[str, tuple[Files, ...]] = {
         ("above", "f is in the way"),
     ],
 )
-def test_two_layers_change_places_or_collide(key: str, reason: str | None) -> None:
+def test_two_layers_swap_places_or_conflict(key: str, reason: str | None) -> None:
     place = ground()
     first, second = STATES[key]
     patches = (difference("one", PIN, first), difference("two", first, second))
@@ -71,7 +71,7 @@ def test_two_layers_change_places_or_collide(key: str, reason: str | None) -> No
     assert lay_all(place, layers, {}) == states
 
 
-def test_a_change_that_is_there_already_is_no_collision() -> None:
+def test_a_change_that_is_already_applied_is_no_conflict() -> None:
     place = ground()
     assert isinstance(place.blobs, MemoryBlobs)
     state = {"f": entry_of(place.blobs, changed(a="A\n"))}
@@ -79,7 +79,7 @@ def test_a_change_that_is_there_already_is_no_collision() -> None:
     assert lay_all(place, [layer, layer], {}) == ({}, state, state)
 
 
-def test_an_exact_patch_leads_from_state_to_state() -> None:
+def test_an_exact_patch_turns_one_state_into_the_other() -> None:
     place = ground()
     patch = difference("one", PIN, {**PIN, "f": changed(a="A\n")})
     states = fold_states(place, (patch,), {})
@@ -88,7 +88,7 @@ def test_an_exact_patch_leads_from_state_to_state() -> None:
     assert not is_exact(place, patch, states[1], states[1])
 
 
-def test_layers_are_told_by_their_paths() -> None:
+def test_layers_that_share_a_path_are_found() -> None:
     place = ground()
     states: list[dict[str, Entry | None]] = [{}, {"f": None}, {"f": None, "other": None}]
     layers = layers_of(place, ("one", "two"), states)

@@ -1,4 +1,4 @@
-"""A fork's commits as one line, and the upstream state that a tree is most like."""
+"""A fork's commits as a linear series, and the upstream commit most similar to a tree."""
 
 from random import Random
 
@@ -22,7 +22,7 @@ def text(**edits: bytes) -> bytes:
 
 
 class Nothing:
-    """No resolution is known."""
+    """Recorded resolutions, of which there are none."""
 
     def find(self, base: bytes | None, ours: bytes | None, theirs: bytes | None) -> bytes | None:
         return None
@@ -100,7 +100,7 @@ class CountedMerge(PlainMerge):
 
 
 @pytest.mark.parametrize("seed", range(40))
-def test_patches_keep_their_base_over_plain_merges_and_come_out_the_same(seed: int) -> None:
+def test_patches_that_keep_their_base_over_plain_merges_give_the_same_series(seed: int) -> None:
     random, blobs = Random(seed), MemoryBlobs()
     upstream, fork = list(LINES), list(LINES)
 

@@ -1,4 +1,4 @@
-"""Conditions in headers: which patches a series has on its pin, and on the target."""
+"""Conditions in headers: which patches the pin and the target need."""
 
 from collections.abc import Mapping, Sequence
 
@@ -98,7 +98,7 @@ def two(first: str = "", second: str = "", *, ensures: str = "") -> list[Patch]:
     ]
 
 
-def test_without_conditions_the_items_stay_as_they_are() -> None:
+def test_items_without_conditions_stay_the_same() -> None:
     items = tuple(Item(patch) for patch in two())
     blobs = MemoryBlobs()
     assert place_items(items, views_of(blobs, {"f": BASE}, {"f": BASE}), blobs) == items
@@ -141,7 +141,7 @@ ENSURES = {
 
 
 @table(("base", "onto", "patches", "verdicts", "reason", "files"), {**NEEDS, **ENSURES})
-def test_a_condition_says_what_is_carried_and_why(
+def test_a_condition_decides_whether_a_patch_is_carried_and_gives_the_reason(
     base: Files, onto: Files, patches: list[Patch], verdicts: str, reason: str | None, files: Files
 ) -> None:
     done = carry(base, onto, patches)
@@ -157,7 +157,7 @@ def with_ids(patch: Patch, old: bytes | None) -> Patch:
     return replace(patch, files=files)
 
 
-def test_a_patch_that_fell_behind_its_pin_is_merged_from_the_version_it_names() -> None:
+def test_a_patch_that_does_not_fit_its_pin_is_merged_from_the_version_it_names() -> None:
     older, now = text("z b c d e f g h i j k l"), text("a b c d e f g h i j k l")
     changed = text("z b c d e f g h i j K l")
     blobs = MemoryBlobs()
@@ -169,14 +169,14 @@ def test_a_patch_that_fell_behind_its_pin_is_merged_from_the_version_it_names() 
     assert done.files["f"] == SECOND
 
 
-def test_a_created_file_may_be_there_when_the_patch_is_needed_again() -> None:
+def test_a_file_that_a_patch_creates_may_exist_at_the_pin() -> None:
     patch = said(patch_of("p", created("n", b"ours\n")), needed_when="path new")
     there = carry({"n": b"ours\n"}, {"n": b"ours\n", "new": b""}, [patch])
     assert there.verdicts == ["absorbed"]
 
 
 @table("names", {"no-id": None, "unknown-id": b"not in the store"})
-def test_a_patch_that_cannot_be_brought_back_is_a_conflict(names: bytes | None) -> None:
+def test_a_needed_patch_that_fits_no_version_is_a_conflict(names: bytes | None) -> None:
     patch = difference("p", {"f": OTHER}, {"f": FIRST})
     patch = said(with_ids(patch, names), needed_when="path new")
     other = difference("q", {"f": BASE}, {"f": SECOND})
@@ -198,7 +198,7 @@ def test_a_patch_that_cannot_be_brought_back_is_a_conflict(names: bytes | None) 
     assert stopped.verdicts == ["conflict", "blocked"]
 
 
-def test_a_mode_without_an_old_mode_is_taken_from_the_file_that_is_there() -> None:
+def test_a_change_without_a_mode_takes_the_mode_of_the_present_file() -> None:
     blobs = MemoryBlobs()
     blobs.add(OTHER)
     for path in ("f", "gone"):
@@ -208,7 +208,7 @@ def test_a_mode_without_an_old_mode_is_taken_from_the_file_that_is_there() -> No
         assert done.verdicts == ["unchanged" if path == "f" else "conflict"]
 
 
-def test_a_guard_comes_first_and_its_conditions_are_not_looked_at() -> None:
+def test_a_guard_comes_first_and_conditions_are_not_evaluated() -> None:
     patches = two("path x of nobody")
     done = carry({"f": BASE}, {"f": BASE}, [patches[0]], refused=["p1"])
     assert done.reasons == ["a guard"]
@@ -217,7 +217,7 @@ def test_a_guard_comes_first_and_its_conditions_are_not_looked_at() -> None:
     assert done.verdicts == ["skipped", "unchanged"]
 
 
-def test_a_promise_sees_folders_that_the_patch_makes_and_removes() -> None:
+def test_ensures_sees_folders_that_the_patch_creates_and_removes() -> None:
     patch = patch_of("p", moved("old/f", "new/f", BASE, FIRST))
     for ensures, verdict in {
         "path new and no path old": "unchanged",
@@ -246,7 +246,7 @@ def test_an_error_names_the_patch() -> None:
     assert caught.value.kind == "unknown-state"
 
 
-def test_every_header_is_read_before_anything_is_said_of_it() -> None:
+def test_a_malformed_condition_in_any_header_is_an_error() -> None:
     assert not has_conditions(two())
     assert has_conditions(two("", "path x"))
     with pytest.raises(PatchmgrError, match=r"^patch p2 Needed-When column 1: "):
@@ -260,14 +260,14 @@ def test_unknown_upstreams_are_refused() -> None:
     assert caught.value.exit_code == 1
 
 
-def test_what_is_missing_on_a_state_is_listed() -> None:
+def test_patches_that_a_state_does_not_need_are_listed() -> None:
     blobs = MemoryBlobs()
     views = views_of(blobs, {"f": BASE}, {"f": FIRST})
     found = missing_on(two("path x", "path f"), views.onto, views.states)
     assert found == {"p1": "not needed: there is no x in up v2"}
 
 
-def test_a_promise_is_checked_on_a_tree() -> None:
+def test_ensures_is_checked_on_a_tree() -> None:
     blobs = MemoryBlobs()
     views = views_of(blobs, {"f": BASE}, {"f": BASE})
     patch = two(ensures='pattern "B" in f')[0]
@@ -276,7 +276,7 @@ def test_a_promise_is_checked_on_a_tree() -> None:
         check_promise(patch, MemoryTree(blobs, {"f": BASE}), views)
 
 
-def test_all_patches_that_are_in_have_their_steps() -> None:
+def test_all_patches_that_are_not_left_out_have_their_steps() -> None:
     blobs = MemoryBlobs()
     views = views_of(blobs, {"f": BASE}, {"f": BASE})
     placed = place_items([Item(patch) for patch in two("", "path f")], views, blobs)

@@ -1,4 +1,4 @@
-"""Which patch and which conflict a word means."""
+"""The patch or the conflict that a word refers to."""
 
 from patchmgr.engines.series.picking import matching, matching_ids
 from tests.tables import table
@@ -31,7 +31,7 @@ NAMES = ("fix-a.patch", "fix-b.patch", "net/fix.diff", "0007-old.patch", "s/odd.
         "unknown": ("x", []),
     },
 )
-def test_a_word_for_a_patch(given: str, wanted: list[str]) -> None:
+def test_a_word_refers_to_a_patch_by_name_number_or_start(given: str, wanted: list[str]) -> None:
     assert list(matching(given, NAMES, series="s")) == wanted
 
 
@@ -39,6 +39,6 @@ def test_a_word_for_a_patch(given: str, wanted: list[str]) -> None:
     ("given", "wanted"),
     [("4f08", ["4f08e2008bf8"]), ("4f0", []), ("", []), ("91c0", ["91c0d2aa37e5", "91c0ffffffff"])],
 )
-def test_the_beginning_of_an_id(given: str, wanted: list[str]) -> None:
+def test_a_conflict_is_found_by_the_start_of_its_id(given: str, wanted: list[str]) -> None:
     ids = ("4f08e2008bf8", "91c0d2aa37e5", "91c0ffffffff")
     assert list(matching_ids(given, ids)) == wanted

@@ -1,4 +1,4 @@
-"""Hunks on contents: exact, moved to the only place, or refused."""
+"""Hunks applied at their line or at the only place where they fit, or refused."""
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -109,7 +109,7 @@ def test_refused_hunks(content: bytes, hunks: list[Hunk], index: int, reason: st
     assert reason in found.reason
 
 
-def test_a_line_0_with_old_lines_is_looked_for() -> None:
+def test_a_hunk_at_line_0_with_old_lines_is_searched_for() -> None:
     assert apply_hunks(text("a b"), [at(0, b"-b\n")]) == Applied(text("a"), (1,))
 
 
@@ -121,11 +121,11 @@ def test_a_line_0_with_old_lines_is_looked_for() -> None:
         "no-old-lines": (at(9, b"+n\n"), True),
     },
 )
-def test_a_hunk_has_a_place_where_its_old_lines_are(hunk: Hunk, expected: bool) -> None:
+def test_a_hunk_has_a_place_if_its_old_lines_occur(hunk: Hunk, expected: bool) -> None:
     assert has_place(text("b a x a x"), hunk) is expected
 
 
-def test_one_hunk_is_applied_where_told() -> None:
+def test_one_hunk_is_applied_at_the_given_line() -> None:
     hunk = at(1, b" a\n", b"-x\n", b"+y\n")
     assert apply_one(text("a x a x"), hunk, 2) == text("a x a y")
     assert apply_one(text("a x a x"), hunk, 0) == text("a y a x")
@@ -151,7 +151,7 @@ def test_one_hunk_is_applied_where_told() -> None:
             text("a c"), True),
     },
 )  # fmt: skip
-def test_a_result_is_that_of_the_hunks_as_they_stand(
+def test_leads_to_tells_whether_unchanged_hunks_give_a_result(
     content: bytes, hunks: list[Hunk], result: bytes, expected: bool
 ) -> None:
     assert leads_to(content, hunks, result) is expected
@@ -184,7 +184,7 @@ def test_a_diff_is_whole_or_refused(old: bytes, new: bytes, context: int, other:
 
 @settings(deadline=None)
 @given(LINES, st.permutations("abcdefg"), st.permutations("abcdefg"), st.integers(0, 7))
-def test_what_is_put_in_front_of_a_file_shifts_its_diff(
+def test_lines_added_at_the_start_of_a_file_shift_its_diff(
     front: list[bytes], old: list[str], new: list[str], size: int
 ) -> None:
     first = text("first second third")

@@ -1,4 +1,4 @@
-"""Predicates on states that are dictionaries."""
+"""Predicates, evaluated on states in memory."""
 
 from collections.abc import Mapping
 
@@ -35,7 +35,7 @@ def state(name: str, files: Files, version: str | None = None, upstream: str = "
 
 
 class Others:
-    """Other states by upstream and ref; counts how often it is asked."""
+    """Other states by upstream and ref; records which were requested."""
 
     def __init__(self, states: Mapping[tuple[str, str | None], State]) -> None:
         self._states = states
@@ -159,14 +159,14 @@ def test_a_predicate_holds_or_not_and_says_why(text: str, holds: bool, why: str)
         ('pattern "x" in tail.cu:h', "the symbols of tail.cu in up v1 cannot be determined"),
     ],
 )  # fmt: skip
-def test_what_has_no_answer_is_an_error(text: str, problem: str) -> None:
+def test_a_predicate_without_an_answer_is_an_error(text: str, problem: str) -> None:
     with pytest.raises(PatchmgrError) as caught:
         find(text)
     assert caught.value.message == problem
     assert caught.value.exit_code == 1
 
 
-def test_parts_behind_the_answer_are_not_looked_at() -> None:
+def test_parts_after_the_answer_are_not_evaluated() -> None:
     OTHERS.asked.clear()
     assert not find("path x and path x of nobody").holds
     assert find("path d or path x of nobody").holds
@@ -190,7 +190,7 @@ def test_no_expression_hangs(regex: str) -> None:
     assert not evaluate(parse_predicate(f'pattern "{regex}" in f', what="p"), own, OTHERS).holds
 
 
-def test_a_byte_that_is_no_text_is_a_character() -> None:
+def test_a_byte_that_is_not_utf_8_matches_as_a_character() -> None:
     own = state("up v1", {"f": b"a\xffb\n"})
     assert evaluate(parse_predicate('pattern "^a.b$" in f', what="p"), own, OTHERS).holds
 
@@ -215,7 +215,7 @@ def conditions(needed_when: str | None = None, ensures: str | None = None) -> Co
         (conditions("path d", "path d"), "up v1 already satisfies Ensures: there is d in up v1"),
     ],
 )
-def test_a_patch_is_carried_unless_it_says_no(found: Conditions, reason: str | None) -> None:
+def test_a_patch_is_carried_unless_refused(found: Conditions, reason: str | None) -> None:
     assert refusal(found, OWN, OTHERS) == reason
 
 
@@ -230,5 +230,5 @@ def test_a_patch_is_carried_unless_it_says_no(found: Conditions, reason: str | N
         ),
     ],
 )
-def test_a_promise_is_kept_or_broken(found: Conditions, reason: str | None) -> None:
+def test_a_false_ensures_is_a_broken_promise(found: Conditions, reason: str | None) -> None:
     assert broken_promise(found, OWN, OTHERS) == reason

@@ -56,7 +56,7 @@ def at_end(text: str) -> str:
         ),
     },
 )
-def test_what_a_merge_breaks(base: str, upstream: str, fork: str, merged: str, told: str) -> None:
+def test_broken_merges_warn(base: str, upstream: str, fork: str, merged: str, told: str) -> None:
     assert told in suspect(Texts(base, upstream, fork), merged, "a.py")
 
 
@@ -82,7 +82,7 @@ def test_what_a_merge_breaks(base: str, upstream: str, fork: str, merged: str, t
         ),
     },
 )  # fmt: skip
-def test_of_a_sound_merge_nothing_is_told(base: str, upstream: str, fork: str, merged: str) -> None:
+def test_a_sound_merge_gets_no_warning(base: str, upstream: str, fork: str, merged: str) -> None:
     assert suspicions(base, upstream, fork, merged) == ()
 
 
@@ -93,7 +93,7 @@ def test_suspicions_are_sentences() -> None:
     assert found == ("`os` is used, but nothing defines it any more.",)
 
 
-def test_a_local_variable_that_both_sides_bring_in_is_suspicious() -> None:
+def test_a_local_variable_that_both_sides_add_is_suspicious() -> None:
     base = "def f(a):\n    b(a)\n    c(a)\n"
     upstream = base.replace("    b(a)\n", "    scale = 1\n    b(a)\n    print(scale)\n")
     fork = base.replace("    c(a)\n", "    scale = 2\n    c(a)\n    print(scale, 3)\n")
@@ -102,7 +102,7 @@ def test_a_local_variable_that_both_sides_bring_in_is_suspicious() -> None:
     assert told == "Both sides assign to a new variable `scale`."
 
 
-def test_an_attribute_that_is_set_is_a_name_that_is_bound() -> None:
+def test_an_assigned_attribute_counts_as_a_bound_name() -> None:
     facts = facts_of("self.size = 1\nfor x in y: pass\n")
     assert facts is not None
     assert set(facts.bound) == {"size", "x"}
@@ -139,7 +139,7 @@ READ = "import os\n\n\ndef run(plant):\n    plant.start()\n    plant.stop()\n"
         ),
     },
 )  # fmt: skip
-def test_doubt_is_worth_a_look(upstream: str, fork: str, merged: str, expected: bool) -> None:
+def test_only_doubt_is_worth_a_look(upstream: str, fork: str, merged: str, expected: bool) -> None:
     assert is_worth_a_look(Texts(READ, upstream, fork), merged) is expected
     assert is_worth_a_look(Texts(READ, fork, upstream), merged) is expected
 
@@ -163,7 +163,7 @@ def counted(text: str) -> Counter[str]:
 
 
 def is_word_suspect(base: str, upstream: str, fork: str, merged: str) -> bool:
-    """Say the same of words from counts of the whole texts."""
+    """Return what `_is_word_suspect` should, from counts of the whole texts."""
     old, mine, theirs, both = map(counted, (base, upstream, fork, merged))
     for word, count in both.items():
         sides = mine[word], theirs[word]
@@ -175,7 +175,7 @@ def is_word_suspect(base: str, upstream: str, fork: str, merged: str) -> bool:
     return False
 
 
-def test_a_word_is_looked_for_in_whole_texts() -> None:
+def test_counting_changed_lines_finds_the_words_that_counting_whole_texts_finds() -> None:
     chance = random.Random(1)
     seen: Counter[bool] = Counter()
     for _ in range(3000):

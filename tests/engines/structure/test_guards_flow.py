@@ -1,4 +1,4 @@
-"""What a merge does twice, or never does."""
+"""Repeated statements and unreachable code in a merge."""
 
 from patchmgr.engines.structure.guards_flow import doubled_statements, facts_of, newly_dead
 from tests.tables import table

@@ -1,4 +1,4 @@
-"""Whether imports resolve, whatever folder a repository has its packages in."""
+"""Imports resolve in any folder of a repository that holds packages."""
 
 from patchmgr.engines.structure.guards_imports import resolves
 from tests.tables import table
@@ -29,7 +29,7 @@ class Files:
         "another-root": ("lib/yaml/loader.py", "pkg.c", False),
     },
 )
-def test_a_module_is_found_below_its_packages_root(path: str, module: str, is_there: bool) -> None:
+def test_a_module_is_found_below_its_root(path: str, module: str, is_there: bool) -> None:
     tree = Files("lib/yaml/nodes.py", "src/pkg/b.py", "deep/er/pkg/c.py", "tools/helper.py")
     assert resolves(path, module, "name", tree) == is_there
 

@@ -1,4 +1,4 @@
-"""New lines of a kind that the other side replaced everywhere."""
+"""New lines in a form that the other side replaced everywhere."""
 
 from patchmgr.engines.structure.guards_lines import growths, outdated_lines
 from patchmgr.engines.structure.sides import Texts
@@ -18,7 +18,7 @@ def told(upstream: str, fork: str, merged: str, *, old: str = base(OLD)) -> tupl
 
 
 @table(("whose", "indent"), [("upstream", ""), ("the patch", "  ")])
-def test_a_new_copy_of_what_one_side_replaced_everywhere_is_told(whose: str, indent: str) -> None:
+def test_a_new_copy_of_a_line_replaced_everywhere_is_reported(whose: str, indent: str) -> None:
     more = f"struct S2 {{\n{indent}{OLD}}};\n"
     sides = (base(NEW), base(OLD, end=more))
     said = f"`Arguments args{{scale}};` is new, although {whose} replaced every copy of it."
@@ -26,7 +26,7 @@ def test_a_new_copy_of_what_one_side_replaced_everywhere_is_told(whose: str, ind
     assert told(*(sides if whose == "upstream" else sides[::-1]), merged) == (said,)
 
 
-def test_two_lines_that_went_once_are_told_together() -> None:
+def test_two_lines_that_one_side_replaced_once_are_reported_together() -> None:
     old, new = OLD + OTHER, "  return make(scale);\n"
     said = (
         "`Arguments args{scale};` (and 1 more like it) is new,"
@@ -43,16 +43,16 @@ def test_two_lines_that_went_once_are_told_together() -> None:
         "the-merge-has-none": (NEW * 2, OLD * 3, NEW * 2),
     },
 )
-def test_nothing_is_told_where(upstream: str, fork: str, merged: str) -> None:
+def test_other_lines_are_not_reported(upstream: str, fork: str, merged: str) -> None:
     assert told(upstream, fork, merged, old=OLD * 2) == ()
 
 
 @table("line", ["  }\n", "  return x\n", "    ...........;\n"])
-def test_a_line_that_says_little_is_not_told(line: str) -> None:
+def test_a_line_that_is_not_distinctive_is_not_reported(line: str) -> None:
     assert told("new\n", line * 3, "new\n" + line, old=line * 2) == ()
 
 
-def test_one_line_that_went_is_no_habit() -> None:
+def test_one_replaced_line_is_not_enough_to_report() -> None:
     assert told("new\n", OLD * 2, "new\n" + OLD, old=OLD) == ()
 
 

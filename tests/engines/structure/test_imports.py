@@ -1,4 +1,4 @@
-"""Whether upstream imports what a patch imports."""
+"""Upstream's imports compared with those that a patch adds."""
 
 from patchmgr.engines.structure.imports import has_imports_of
 from tests.tables import table
@@ -35,5 +35,5 @@ APART = "from core import build as build\nfrom core import clear as clear\n{}\nr
         "no more for others": (MORE, MORE.replace("clear, flags", "clear as clear, flags"), False),
     },
 )
-def test_upstream_has_the_imports_of_a_fork(upstream: str, fork: str, has: bool) -> None:
+def test_upstream_has_the_imports_that_a_patch_adds(upstream: str, fork: str, has: bool) -> None:
     assert has_imports_of(OLD, upstream, fork) is has

@@ -1,4 +1,4 @@
-"""Which lines of two texts belong together."""
+"""The matching lines of two texts."""
 
 from itertools import pairwise
 
@@ -38,13 +38,13 @@ def test_blocks_of_differences(old: str, new: str, blocks: list[tuple[int, int, 
     assert changed_blocks(lines(old), lines(new)) == tuple(Block(*block) for block in blocks)
 
 
-def test_a_large_gap_without_singular_lines_is_one_block(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_large_gap_without_unique_lines_is_one_block(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(differences, "LARGEST_GAP", 10)
     old, new = lines("x b b a a b b"), lines("y a a b b a a")
     assert changed_blocks(old, new) == (Block(0, 7, 0, 7),)
 
 
-def test_what_is_nested_too_deeply_is_still_matched(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_equal_lines_nested_too_deeply_are_still_matched(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(differences, "DEEPEST", 0)
     assert changed_blocks(lines("a b c"), lines("x b y")) == (Block(0, 1, 0, 1), Block(2, 3, 2, 3))
 

@@ -16,7 +16,7 @@ def _counted(text: bytes) -> Counter[bytes]:
 
 
 @given(numbers, numbers, st.lists(st.binary(max_size=3), max_size=3), st.booleans())
-def test_what_is_left_differs_as_the_texts_do(
+def test_the_remaining_lines_differ_as_the_texts_do(
     gone: list[int], again: list[int], added: list[bytes], is_ended: bool
 ) -> None:
     new = [line for number, line in enumerate(LINES) if number not in gone]

@@ -16,7 +16,7 @@ def changed(*lines: int) -> bytes:
 
 
 def taken(offers: list[Offer], keys: str) -> list[Offer]:
-    """Return what the keys take, the last of which is the end of the input."""
+    """Return the hunks that the keys choose; the last key ends the input."""
     left = iter(f"{keys}q")
     return choose(offers, lambda offer, number, total, known: next(left))
 
@@ -41,7 +41,7 @@ def test_keys_take_hunks(lines: tuple[int, ...], keys: str, result: tuple[int, .
     assert with_taken(offers[0].old, offers[0].new, blocks) == changed(*result)
 
 
-def test_all_of_a_file_says_nothing_of_the_next() -> None:
+def test_taking_a_whole_file_does_not_decide_about_the_next() -> None:
     offers = [*offers_of("f", OLD, changed(2, 22)), *offers_of("g", OLD, changed(2))]
     assert [offer.path for offer in taken(offers, "a")] == ["f", "f"]
     assert [offer.path for offer in taken(offers, "dy")] == ["g"]
@@ -78,6 +78,6 @@ def test_a_hunk_is_shown_as_a_diff_has_it() -> None:
         "comes": (None, REGULAR, ""),
     },
 )
-def test_a_mode_is_said(before: str | None, after: str | None, words: str) -> None:
+def test_a_change_of_mode_is_described(before: str | None, after: str | None, words: str) -> None:
     entries = [None if mode is None else Entry(mode, "0" * 40) for mode in (before, after)]
     assert mode_words(*entries) == words

@@ -1,4 +1,4 @@
-"""Hunks that surely apply far from upstream's changes, and the ones that are to be merged."""
+"""Hunks that surely apply, and hunks that must be merged."""
 
 from patchmgr.engines.text.known_changes import surely_applies
 from patchmgr.model.patch import Hunk
@@ -37,7 +37,7 @@ ASKED = {
 
 
 @table(("base", "ours", "edit", "expected"), ASKED)
-def test_a_hunk_surely_applies_far_from_each_change(
+def test_a_hunk_surely_applies_only_far_from_changes(
     base: Lines, ours: Lines, edit: tuple[int, int, str], expected: bool
 ) -> None:
     hunk, position = hunk_at(base, *edit)

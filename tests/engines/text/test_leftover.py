@@ -1,4 +1,4 @@
-"""Markers that are left in a resolved file, and files that compile no more."""
+"""Conflict markers, syntax errors and line endings in a resolved file."""
 
 from patchmgr.engines.text.leftover import leftover_marker, line_ending_problem, syntax_problem
 from tests.tables import table
@@ -52,6 +52,6 @@ def test_compiles_no_more(path: str, content: bytes, sides: list[bytes], line: i
         "a CR within a line": (b"a\rb\n", [b"a\n"], None),
     },
 )
-def test_lines_end_as_those_of_a_side(content: bytes, sides: list[bytes], line: int | None) -> None:
+def test_a_new_line_ending_is_found(content: bytes, sides: list[bytes], line: int | None) -> None:
     found = line_ending_problem(content, sides)
     assert (None if found is None else found[0]) == line

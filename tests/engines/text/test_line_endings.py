@@ -34,5 +34,5 @@ def test_a_text_has_one_line_ending_or_none(content: bytes, ending: bytes | None
         "not converted": (LF, b"a\nx\n", b"x\nb\n", None),
     },
 )
-def test_a_converted_file(base: bytes, ours: bytes, theirs: bytes, found: bytes | None) -> None:
+def test_conversions_found(base: bytes, ours: bytes, theirs: bytes, found: bytes | None) -> None:
     assert conversion(base, ours, theirs) == found

@@ -1,4 +1,4 @@
-"""Marked texts: what is clean, what is a region, and what cannot be told."""
+"""Texts with conflict markers, split into clean text and regions."""
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -30,7 +30,7 @@ SIDES = RegionSides(b"b\n", b"o\n", b"t\n")
         "other-line-breaks": (b"a\rb\x0c\n" + ONE, [b"a\rb\x0c\n", b""], [SIDES]),
     },
 )
-def test_a_text_is_taken_apart(text: bytes, texts: list[bytes], regions: list[RegionSides]) -> None:
+def test_regions_are_split_off(text: bytes, texts: list[bytes], regions: list[RegionSides]) -> None:
     found = split_marked(text)
     assert list(found.texts) == texts
     assert [one.region for one in found.regions] == regions
@@ -49,7 +49,7 @@ def test_a_text_is_taken_apart(text: bytes, texts: list[bytes], regions: list[Re
         "eight-signs": (marked(b"b\n", b"========\n", b"t\n"), True),
     },
 )
-def test_what_could_be_read_in_two_ways_is_not_sure(text: bytes, is_sure: bool) -> None:
+def test_markers_that_can_be_read_in_two_ways_are_not_sure(text: bytes, is_sure: bool) -> None:
     found = split_marked(text)
     assert (found.is_sure and all(one.is_sure for one in found.regions)) is is_sure
 
@@ -62,13 +62,13 @@ def test_what_could_be_read_in_two_ways_is_not_sure(text: bytes, is_sure: bool) 
         (b" <<<<<<< x\n", False), (b"<<<<<<<x\n", False), (b"a <<<<<<< x\n", False),
     ],
 )  # fmt: skip
-def test_lines_like_markers_are_seen(text: bytes, expected: bool) -> None:
+def test_lines_that_look_like_markers_are_found(text: bytes, expected: bool) -> None:
     assert has_marker(text) is expected
 
 
 @settings(deadline=None)
 @given(st.binary(max_size=200), st.lists(st.integers(0, 200), max_size=8))
-def test_no_byte_is_lost(text: bytes, places: list[int]) -> None:
+def test_splitting_a_marked_text_loses_no_byte(text: bytes, places: list[int]) -> None:
     signs = [b"\n<<<<<<< x\n", b"\n||||||| x\n", b"\n=======\n", b"\n>>>>>>> x\n"]
     for number, place in enumerate(places):
         text = text[:place] + signs[number % 4] + text[place:]

@@ -1,4 +1,4 @@
-"""Merges of changes that lie far apart, and the ones that are left to git."""
+"""Merges of changes that lie far apart; the others are left to git."""
 
 from collections.abc import Callable
 
@@ -66,11 +66,11 @@ LEFT = {
 
 
 @table(("base", "ours", "theirs"), LEFT)
-def test_what_git_might_pair_otherwise_is_left(base: Lines, ours: Lines, theirs: Lines) -> None:
+def test_changes_that_are_unclear_are_left_to_git(base: Lines, ours: Lines, theirs: Lines) -> None:
     assert merged(text_of(base), text_of(ours), text_of(theirs)) is None
 
 
-def test_what_git_takes_for_binary_is_left_to_git() -> None:
+def test_texts_that_git_treats_as_binary_are_left_to_git() -> None:
     base, ours, theirs = (
         text_of(lines) + b"\0"
         for lines in (BASE, changed(BASE, 5, 1, "ours"), changed(BASE, 30, 1, "theirs"))
@@ -94,7 +94,7 @@ def test_a_short_run_counts_as_changed(moved: Lines, expected: list[tuple[int, i
 
 
 @table("end", {"ended": lambda text: text, "open": lambda text: text[:-1]})
-def test_the_end_of_a_text_is_kept(end: Callable[[bytes], bytes]) -> None:
+def test_the_last_line_feed_is_kept(end: Callable[[bytes], bytes]) -> None:
     ours = changed(BASE, 5, 1, "ours")
     theirs = changed(BASE, 25, 1, "theirs")
     both = changed(ours, 25, 1, "theirs")
