@@ -414,7 +414,7 @@ def _is_disturbed(file: FileHistory, number: int, versions: Sequence[Version]) -
 
 
 def _has_effect(result: FileResult, number: int) -> VersionTest:
-    """Return a test for the effect of a new file, a copy, or a change of mode, path or binary."""
+    """Return a test for the effect of a change without hunks: a new file, a mode or a move."""
     change, base, theirs = result.step.change, result.step.base, result.step.theirs
     assert theirs is not None
     if base is None or change.is_copy:

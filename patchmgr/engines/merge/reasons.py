@@ -279,7 +279,7 @@ def _is_one_side(conflict: Conflict, made: Made) -> bool:
 
 
 def _is_before_another(conflict: Conflict, made: Made) -> bool:
-    """Return whether an annotation or label at the end of a side's lines is before other lines now.
+    """Return whether an annotation or label that ends a side's lines now stands before other lines.
 
     One side decorates a class, and the other adds a class before it (OctoPrint 7db030a60f79).
     """
@@ -375,7 +375,7 @@ def _joins_lines(conflict: Conflict, made: Made) -> bool:
 
 
 def _joins_two(merged: set[str], *sides: set[str]) -> bool:
-    """Return whether the merge has a new item that consists of two of the sides' items."""
+    """Return whether `merged` has a new line or comment that consists of two from the sides."""
     known = set[str]().union(*sides)
     said = {one for one in known if WORD.search(one)}
     return any(

@@ -168,7 +168,7 @@ def is_at_two_places(conflict: Conflict, made: Made) -> bool:
 
 
 def _is_kept(base: Words, one: Words, other: Words) -> bool:
-    """Return whether base and the other side have each line that one side changes exactly once."""
+    """Return whether each line that a side changes is in base once, and once on the other side."""
     # There, `setup();` becomes `setup() override;`, and a function comes after it (gnuradio
     # 922af8c745).
     return all(base[line] == other[line] == 1 for line in base - one if line)
@@ -388,7 +388,7 @@ def _formatted(text: str, language: Language) -> list[tuple[list[str], str]]:
 
 
 def _numbered(line: str) -> tuple[str, int, str]:
-    """Return (shape, number, text before it) for a line that ends with a number, or ("", 0, "")."""
+    """Return (line without words and number, last number, text before it), or ("", 0, "")."""
     found = _LAST_NUMBER.fullmatch(said_of(_STRING.sub("", line)))
     if found is None:
         return "", 0, ""

@@ -64,7 +64,7 @@ class MovedSymbols(Struct, frozen=True):
 def part_elsewhere(base: Outline, theirs: Outline, moved: MovedSymbols) -> FilePart:
     """Return the change to another file that applies the patch's edits to the symbols moved there.
 
-    The new positions must not overlap. Raises Unsure if an import is needed that cannot be added.
+    The new positions must not overlap. Raises Unsure if a needed import cannot be added.
     """
     file = moved.file
     lines: list[bytes] = []

@@ -79,7 +79,7 @@ def _edited(base: Outline, theirs: Outline, run: Run, shift: int) -> Unit | None
 
 
 def _around_added(theirs: Outline, run: Run, shift: int) -> Unit | None:
-    """Return the smallest unit of the patched file that has all added lines except blank ones."""
+    """Return the smallest unit of the patched file that contains all added lines but blank ones."""
     start = run.start + shift
     filled = [start + n for n, line in enumerate(run.added) if not is_blank(line)]
     return theirs.around(filled[0], filled[-1] + 1) if filled else None

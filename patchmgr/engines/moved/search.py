@@ -155,7 +155,7 @@ class Search:
         ]
 
     def is_own(self, path: str) -> bool:
-        """Return whether `path` is that of the same file after the rebase."""
+        """Return whether `path` is the path of the searched file itself after the rebase."""
         return self._own is not None and path == self._own.path
 
     def _outline(self, path: str) -> Outline:

@@ -48,7 +48,7 @@ DRIFTED = (
 
 
 class Item(Struct, frozen=True):
-    """A patch to rebase."""
+    """A patch to rebase, and what is known about it before the rebase."""
 
     patch: Patch
     refusal: str | None = None  # why the patch is left out

@@ -244,7 +244,7 @@ def solve_text(
 
 
 def has_last_newline(base: bytes, ours: bytes, theirs: bytes) -> bool:
-    """Return whether a merge ends with a line feed: the side that changes this decides, or base."""
+    """Return whether a merge ends with a line feed, as the side that changed this does, or base."""
     in_base, in_ours, in_theirs = (not t or t.endswith(b"\n") for t in (base, ours, theirs))
     return in_theirs if in_ours == in_base else in_ours
 

@@ -105,7 +105,7 @@ def failure(conditions: Conditions, own: State, states: StateFinder) -> str | No
 
 
 def _written(ref: WrittenRef, own: State) -> str:
-    """Return the ref that a file names in the lines that match; they must all name the same ref."""
+    """Return the ref in the matching lines of a file, which must all name the same ref."""
     text = _text(ref.path, own)
     problem = f"cannot read a ref from {shown(ref.path)}: in {own.label}, "
     if text is None:

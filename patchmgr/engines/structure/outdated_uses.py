@@ -103,7 +103,7 @@ def _uses(line: str) -> Iterator[_Use]:
 
 
 def _forms(text: str) -> Iterator[_Use]:
-    """Yield each name in a line, alone, with what is before it, and with what is after it."""
+    """Yield each name in a line alone, with the token before it, and with the token after it."""
     tokens = ["", *_TOKEN.findall(text), ""]
     for before, name, after in zip(tokens, tokens[1:], tokens[2:], strict=False):
         if _NAME.fullmatch(name) and name not in _NO_NAMES:
