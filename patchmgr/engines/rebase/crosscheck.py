@@ -12,7 +12,7 @@ from collections.abc import Callable, Collection, Sequence
 from patchmgr.engines.audit.places import merged_files, patch_of_texts
 from patchmgr.engines.audit.states import States, Told, decoded
 from patchmgr.engines.audit.syntax import new_fault
-from patchmgr.engines.languages.file_types import PYTHON
+from patchmgr.engines.languages.file_types import PYTHON, language
 from patchmgr.engines.structure.guards_lines import (
     LONGEST_SHOWN,
     Growths,
@@ -33,6 +33,8 @@ SuspectAll = Callable[[Sequence[Question]], Callable[[], Sequence[tuple[str, ...
 """A function that starts checking merges, and returns a function that waits for the warnings."""
 
 _QUOTED = re.compile(r"`([^`]+)`")
+_PROSE = frozenset({"Markdown", "reStructuredText", "Text"})
+_NAME = re.compile(r"\w+[_0-9A-Z]\w*")  # not a word of prose
 
 
 def check_merged(
@@ -55,7 +57,7 @@ def check_merged(
         if path.endswith(PYTHON) and is_worth_a_look(texts[path], counted[path])
     ]
     asked = suspect_all([(texts[path], merges[path], path) for path in suspects])
-    found = {path: _outdated(texts[path], merges[path], counted[path]) for path in texts}
+    found = {path: _outdated(texts[path], merges[path], counted[path], path) for path in texts}
 
     def suspected(told: Collection[Told]) -> tuple[Told, ...]:
         known: dict[str, list[str]] = {}
@@ -86,16 +88,18 @@ def check_file(
         where = f"line {fault.line}, " if fault.line else ""
         return (f"both sides parse, but their merge does not: {where}{fault.what}.",)
     texts, text = Texts(*map(decoded, sides)), decoded(merged)
-    outdated = _outdated(texts, text, growths(texts, text))
+    outdated = _outdated(texts, text, growths(texts, text), path)
     return (*_others(outdated, suspect(texts, text, path)), *outdated)
 
 
-def _outdated(texts: Texts, merged: str, counted: Growths) -> tuple[str, ...]:
+def _outdated(texts: Texts, merged: str, counted: Growths, path: str) -> tuple[str, ...]:
     """Return warnings about lines and uses in a form that the other side replaced everywhere."""
+    is_prose = language(path) in _PROSE
     uses = (
         f"`{cut(line, LONGEST_SHOWN)}` uses `{name}` as it was before {who} changed every use"
         " of it."
         for line, name, who in outdated_uses(texts, merged, counted)
+        if not is_prose or _NAME.fullmatch(name)
     )
     return (*outdated_lines(texts, counted), *uses)
 

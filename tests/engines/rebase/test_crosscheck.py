@@ -158,6 +158,20 @@ def test_a_name_that_upstream_replaced_is_reported_once() -> None:
     assert [f.text for _, f in check_merged(states, suspect_all=at_once)(())] == [said]
 
 
+@table(
+    ("name", "is_told"),
+    {"a-word": ("batch", False), "a-name": ("batch_size", True), "a-class": ("BatchNorm", True)},
+)
+def test_a_word_of_prose_is_no_name(name: str, is_told: bool) -> None:
+    logs = "".join(f"INFO {number}: the {name} is full\n" for number in range(3))
+    base = logs + "".join(LINES)
+    contents = (base.encode(), "".join(LINES).encode(), (base + f"Each {name} counts.\n").encode())
+    merged = "".join(LINES) + f"Each {name} counts.\n"
+    said = check_file(contents, merged.encode(), "guide.md", suspect=suspect)
+    assert bool(said) is is_told
+    assert check_file(contents, merged.encode(), "guide.c", suspect=suspect)
+
+
 def test_a_warning_names_the_patch_that_it_is_about() -> None:
     old, new = "struct Args args{scale};\n", "struct Args args{scale, bias};\n"
     base = old + module().decode() + old
