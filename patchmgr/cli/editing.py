@@ -259,7 +259,8 @@ def redo(count: Count = 1) -> None:
 def guard(
     patch: Annotated[str | None, argument("[PATCH]")] = None,
     guards: Annotated[
-        list[str] | None, argument("[+SYM|-SYM]...", "The guards; put -- before the first -SYM.")
+        list[str] | None,
+        argument("[+SYM|-SYM]...", "The guards to set; put -- before the first -SYM."),
     ] = None,
     none: Annotated[bool, option("--none", "Remove all guards of the patch.")] = False,
 ) -> None:

@@ -162,7 +162,7 @@ def held_briefly(folder: Path, *, what: str) -> Iterator[None]:
     with writes(what):
         folder.parent.mkdir(exist_ok=True)
         if folder.parent.is_symlink():
-            raise PatchmgrError("unsafe-path", f"{folder.parent} is a symbolic link")
+            raise PatchmgrError("unsafe-path", f"{folder.parent} is a symbolic link, not a folder")
     try:
         with held(folder, what=what):
             yield

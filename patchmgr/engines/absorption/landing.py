@@ -70,7 +70,7 @@ def _is_reverse(series: Series, landed: int, number: int) -> bool:
 
 
 def event_of(lines: Sequence[Line]) -> Event:
-    """Return whether landed lines were kept, changed or removed, by their fates at the target."""
+    """Return whether upstream kept, changed or removed landed lines (given with their fates)."""
     if all(fate in (Fate.FOUND, Fate.REPLACED) for _, fate in lines):
         return Event.LANDED
     put_in = [fate for puts_in, fate in lines if puts_in] or [fate for _, fate in lines]

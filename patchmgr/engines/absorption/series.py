@@ -246,7 +246,7 @@ class Series:
 
     @cached_property
     def traffic(self) -> tuple[list[Counter[int]], ...]:
-        """For each patch, how many of its changes upstream's commits make and undo."""
+        """For each patch, counts of its changes that upstream's commits make, and undo."""
         return self.traffic_of(self.versions)
 
     def traffic_of(self, versions: Mapping[str, FileVersions]) -> tuple[list[Counter[int]], ...]:

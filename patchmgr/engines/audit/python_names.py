@@ -266,7 +266,7 @@ class PythonState:
         return self.within(called.module).annotated(returns, (), depth + 1)
 
     def type_of(self, value: Entity, depth: int = 0) -> Entity:
-        """Return an instance of a variable's inferred class, or UNKNOWN."""
+        """Infer the class of a variable; return an entity for an instance of it, or UNKNOWN."""
         node = value.node
         if value.module is None or depth > _DEEPEST:
             return UNKNOWN

@@ -161,7 +161,7 @@ def _by_decorators(node: Definition, scope: str, inner: str) -> Iterator[tuple[K
 
 
 def _texts(call: ast.Call) -> Iterator[str]:
-    """Yield the names that a call defines: a string as first argument, and all options (`-o`)."""
+    """Yield the names that a call defines: its first argument, and all options such as `-o`."""
     for number, arg in enumerate(call.args):
         value = arg.value if isinstance(arg, ast.Constant) else None
         if isinstance(value, str) and (number == 0 or value.startswith("-")):

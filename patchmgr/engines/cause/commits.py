@@ -434,7 +434,7 @@ def _has_effect(result: FileResult, number: int) -> VersionTest:
 def _explaining(
     step: Step, answer: Answer, paths: tuple[str, ...], inner: Step | None = None
 ) -> UpstreamCommit:
-    """Return `step`, or the commit `inner` of the branch that it merged, as evidence or cause."""
+    """Return the commit to name as evidence or cause: `inner` if it is given, or else `step`."""
     how, pull = answer[1] if answer[0] is Verdict.ABSORBED else None, pull_number(step.subject)
     if inner is not None:
         step, pull = inner, pull_number(inner.subject) or merged_pull(step.subject)

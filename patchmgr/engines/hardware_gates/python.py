@@ -351,7 +351,7 @@ def _tests(node: ast.stmt, changed: Container[int]) -> Iterator[ast.expr]:
 
 
 def _brought(node: ast.stmt) -> frozenset[str]:
-    """Return what an import or assignment defines: names, entries of a dictionary, or a value."""
+    """Return a text for each name, or dictionary entry, that an import or assignment defines."""
     if isinstance(node, ast.Import):
         return frozenset(f"{a.name} as {a.asname}" for a in node.names)
     if isinstance(node, ast.ImportFrom):

@@ -123,9 +123,10 @@ class Line:
         self.settle(commit, (), want, is_rest=True)
 
     def _make_room(self, want: Tree) -> None:
-        """Let no patch create a file where a folder is, or a file below another file.
+        """Prevent patches from creating a file at the path of a folder, or below a file.
 
-        If the fork's tree has the file, what is in its way is deleted. Else, the file is left out.
+        If the fork's tree has the file, whatever is in its way is deleted. Otherwise, the file is
+        left out.
         """
         state, moved = Overlay(self._tree), set[str]()
         pieces, self.pieces = self.pieces, []
