@@ -156,7 +156,7 @@ def diff(
     to: Annotated[
         str | None, option("--to TAG", "The later state; default: the series as it is now.")
     ] = None,
-    repo: Annotated[Path | None, option("--repo DIR", "The clone that contains the tags.")] = None,
+    repo: Annotated[Path | None, option("--repo DIR", "The clone to look up tags in.")] = None,
     lines: Annotated[bool, option("--lines", "Print the lines that differ.")] = False,
     hold: Annotated[
         list[str],

@@ -165,7 +165,7 @@ def with_renamed(raw: bytes, old: str, new: str, *, series: str) -> bytes:
                 return changed
     raise PatchmgrError(
         "bad-settings",
-        f"series/{series}/series.toml: patchmgr cannot rename {shown(old)} in these groups",
+        f"series/{series}/series.toml: patchmgr cannot replace {shown(old)} in its groups",
         f"add {shown(new)} to each group that contains {shown(old)}, then run the command again",
     )
 

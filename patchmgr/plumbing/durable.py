@@ -138,7 +138,7 @@ def held(folder: Path, *, what: str) -> Iterator[None]:
     try:
         folder.mkdir(exist_ok=True)
         if folder.is_symlink():
-            raise PatchmgrError("unsafe-path", f"{folder} is a symbolic link")
+            raise PatchmgrError("unsafe-path", f"{folder} is a symbolic link, not a folder")
         descriptor = os.open(folder / "lock", _LOCK, 0o666)
     except OSError as fault:
         if isinstance(fault, FileNotFoundError) and folder.parent.is_dir():

@@ -42,7 +42,7 @@ def claim(root: Path) -> None:
     try:
         if _own_id(root) is None:
             if (root / PRIVATE).is_symlink():
-                raise PatchmgrError("unsafe-path", f"{PRIVATE} is a symbolic link")
+                raise PatchmgrError("unsafe-path", f"{PRIVATE} is a symbolic link, not a folder")
             (root / PRIVATE).mkdir(exist_ok=True)
             replace_file(root / _FILE, secrets.token_hex(8).encode())
     except OSError as fault:

@@ -1,4 +1,4 @@
-"""The report on a series as a text in aligned columns, for a terminal."""
+"""Print the report on a series for a terminal, in aligned columns."""
 
 from __future__ import annotations
 

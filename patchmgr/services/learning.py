@@ -77,7 +77,10 @@ def learn_again(
     merges: Sequence[PastMerge],
     additions: Additions,
 ) -> list[LearnedFile]:
-    """Repeat merges, add the resolutions of the conflicts to `additions`, and return the files."""
+    """Repeat past merges to learn how their conflicts were resolved.
+
+    The resolutions are added to `additions`; the files that were in conflict are returned.
+    """
     files: list[LearnedFile] = []
     with task(session.progress, "Repeating merges", len(merges)):
         for past in merges:

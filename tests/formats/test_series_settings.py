@@ -138,7 +138,7 @@ def test_a_new_name_of_a_patch_changes_its_groups_alone(raw: bytes, renamed: byt
     },
 )
 def test_a_patch_that_its_group_would_lose_is_not_renamed(raw: bytes) -> None:
-    with pytest.raises(PatchmgrError, match="cannot rename"):
+    with pytest.raises(PatchmgrError, match="cannot replace"):
         with_renamed(raw, "a.patch", "new.patch", series="s")
 
 

@@ -83,7 +83,10 @@ class PythonScope:
 
     @cached_property
     def names(self) -> dict[str, ast.AST | None]:
-        """The node that binds each name, or None if there are several or it is not analyzed."""
+        """Map each name to the node that binds it.
+
+        The value is None if several nodes bind the name, or one of a kind that is not analyzed.
+        """
         found: dict[str, ast.AST | None] = {}
         arguments = getattr(self.node, "args", None)
         if isinstance(arguments, ast.arguments):

@@ -359,7 +359,7 @@ def _is_unaccounted(conflict: Conflict, made: Made) -> bool:
 
 
 def is_annotation(line: str) -> bool:
-    """Return whether a line annotates the definition after it, and may thus rightly occur twice."""
+    """Return whether a line is a decorator or attribute, which many definitions may share."""
     return line.lstrip().startswith(("@", "#["))
 
 

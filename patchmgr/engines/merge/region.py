@@ -261,7 +261,7 @@ def _anchor(lines: Sequence[str], language: Language) -> int:
 
 
 def _starts(text: str, lines: int, language: Language) -> int:
-    """Return the line on which the statement or bracket that is open after `lines` lines begins."""
+    """Return the line where the statement begins that is unfinished after `lines` lines."""
     at, opened = 0, list[int]()
     first = -1  # the first line of a statement that a backslash may continue
     for token in lex(text, language):

@@ -154,10 +154,10 @@ def _uses_of(word: str, region: str) -> re.Pattern[str]:
 
 
 def is_at_two_places(conflict: Conflict, made: Made) -> bool:
-    """Return whether the tokens around one side's edit also occur in the other side's new text.
+    """Return whether one side's edit could also be made in what the other side adds.
 
-    Upstream adds `override` between `)` and `;`, and the patch adds a function next to it that also
-    ends in `);`.
+    The tokens around the edit occur there, too: upstream adds `override` between `)` and `;`, and
+    the patch adds a function next to it that also ends in `);`.
     """
     base, *sides = conflict.flat
     lines = [counted(side) for side in conflict.region.sides]
@@ -269,7 +269,10 @@ def _bound(line: str) -> set[object]:
 
 
 def is_counted_by_both(conflict: Conflict, _: Made) -> bool:
-    """Return whether both sides change a count alike, by the number of lines that each adds."""
+    """Return whether both sides change a number by as much as each adds lines.
+
+    The number counts the lines then, and the merge needs a third number.
+    """
     # Each side of FreeRDP adds a field, and takes one from the padding after them (92114d1d38).
     base, *sides = (
         [said_of(line) for line in code_lines(lines, conflict.around.language) if line.strip()]

@@ -226,10 +226,10 @@ class Line:
 
 
 class Closest(Struct, frozen=True):
-    """The upstream commit most similar to a tree, and the number of commits (`steps`) up to it."""
+    """The upstream commit whose files are most similar to a tree."""
 
     commit: str
-    steps: int
+    steps: int  # the number of commits up to it
     taken: frozenset[str]  # changed paths at which tree and commit agree
     changed: int  # paths that upstream changed up to it
 
