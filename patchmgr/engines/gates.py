@@ -50,7 +50,7 @@ class _Removal(Struct, frozen=True):
     modules: frozenset[str]
     names: frozenset[str]
 
-    def said(self) -> re.Pattern[bytes]:
+    def pattern(self) -> re.Pattern[bytes]:
         """Return a regular expression that finds any of the removed names in a file."""
         either = "|".join(re.escape(name) for name in sorted(self.names))
         return re.compile(rf"\b(?:{either})\b".encode("utf-8", "surrogateescape"))
@@ -144,14 +144,14 @@ class PythonGates:
         for path, entry in before.items():
             old.set(path, entry)
         was, now = (Files(state, self.modules.read) for state in (old, self._state))
-        said = removal.said()
+        pattern = removal.pattern()
         own = [path for path in self._state.changes() if path.endswith(PYTHON)]
         for path in sorted({*self._importers, *own}):
             file = self._state.entry(path)
             if (
                 file is None
                 or file.mode not in FILE_MODES
-                or not said.search(self.modules.read(file.blob))
+                or not pattern.search(self.modules.read(file.blob))
             ):
                 continue
             for module, name in sorted(self.modules.imports(file)):
@@ -280,7 +280,9 @@ def header_problems(patch: Patch) -> Iterator[Problem]:
         sentence = "no exit criterion: write Drop-When, Needed-When or Applied-Upstream"
         yield Problem("header", sentence, patch.name)
     for field in (STATUS, MAINLINE):
-        yield from (Problem("header", said, patch.name) for said in stance_problems(patch, field))
+        yield from (
+            Problem("header", sentence, patch.name) for sentence in stance_problems(patch, field)
+        )
 
 
 def _has_body(patch: Patch) -> bool:

@@ -24,15 +24,15 @@ def aligned(kind: str, one: Nodes, other: Nodes) -> list[Pair]:
         labels = [[_label(node) for node in side] for side in (one, other)]
         pairs = sorted(_patience(labels[0], labels[1], _same_label))
         return _significant(pairs, one, other)
-    said = [[f"{node.key}\0{node.said}" for node in side] for side in (one, other)]
+    labels = [[f"{node.key}\0{node.normalized}" for node in side] for side in (one, other)]
     if kind == "words":  # a word matches only an equal word
-        return sorted(_patience(said[0], said[1], _same_label))
-    return sorted(_patience(said[0], said[1], lambda i, j: node_likeness(one[i], other[j])))
+        return sorted(_patience(labels[0], labels[1], _same_label))
+    return sorted(_patience(labels[0], labels[1], lambda i, j: node_likeness(one[i], other[j])))
 
 
 def _label(node: Node) -> str:
     is_inner = node.kind in ("list", "block", "code")
-    return f"{node.kind}\0{node.key}" if is_inner else node.said or node.text
+    return f"{node.kind}\0{node.key}" if is_inner else node.normalized or node.text
 
 
 def _same_label(_i: int, _j: int) -> float:
@@ -41,13 +41,13 @@ def _same_label(_i: int, _j: int) -> float:
 
 def node_likeness(one: Node, other: Node) -> float:
     """Return a score for how well two syntax nodes correspond; 0 means that they do not."""
-    if one.said == other.said and one.said:
+    if one.normalized == other.normalized and one.normalized:
         return _EQUAL
     if one.kind != other.kind:
         return 0.0
     if one.key and one.key == other.key and one.key != "logical":
         return 3.0
-    like = likeness(one.said, other.said)
+    like = likeness(one.normalized, other.normalized)
     if one.key == "logical" == other.key:
         return 2.0 + like  # `like` tells a decorator's line from the line with the name
     least = 0.8 if one.key and other.key and one.kind != "line" else _SIMILAR
@@ -110,7 +110,7 @@ def _best(
 
 def _weight(node: Node) -> int:
     """Return the number of words in a node, plus 7 for a list or a block."""
-    return node.said.count(" ") + (8 if node.kind in ("list", "block") else 1)
+    return node.normalized.count(" ") + (8 if node.kind in ("list", "block") else 1)
 
 
 def _significant(pairs: list[Pair], one: Nodes, other: Nodes) -> list[Pair]:

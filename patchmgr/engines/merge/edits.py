@@ -48,7 +48,7 @@ def _edited(base: Node, theirs: Node, symbol: str, within: str) -> Iterator[Edit
     """Yield the edits to a node that both trees have; `within` is the statement around the node."""
     if base.whole == theirs.whole:
         return
-    if base.said == theirs.said:
+    if base.normalized == theirs.normalized:
         yield from _layout(base, theirs, symbol)
         return
     if base.kind in _SYMBOLS and theirs.kind == base.kind and base.key != theirs.key:
@@ -85,7 +85,7 @@ def _parts(base: Node, theirs: Node, symbol: str, within: str) -> Iterator[Edit]
         old, new = base.parts[i:at], theirs.parts[j:to]
         if not is_code:
             found += _came_and_went(base, old, new, symbol, within)
-        elif any(node.said for node in (*old, *new)):
+        elif any(node.normalized for node in (*old, *new)):
             tokens.append(_text(old or new))
             found.append(Edit(symbol, _replaced(_text(old), _text(new), symbol, within)))
         if at < len(base.parts):
@@ -100,7 +100,7 @@ def _parts(base: Node, theirs: Node, symbol: str, within: str) -> Iterator[Edit]
 def _came_and_went(
     parent: Node, old: Sequence[Node], new: Sequence[Node], symbol: str, within: str
 ) -> Iterator[Edit]:
-    old, new = ([node for node in nodes if node.said] for nodes in (old, new))
+    old, new = ([node for node in nodes if node.normalized] for nodes in (old, new))
     is_list = parent.kind == "list"
     if len(old) == len(new) == 1 and old[0].kind == new[0].kind and (is_list or not old[0].key):
         yield Edit(symbol, _rewritten(old[0], new[0]))
@@ -128,8 +128,8 @@ def _thing(node: Node, parent: Node, symbol: str, within: str, verb: str) -> str
 
 def _replaced(old: str, new: str, symbol: str, within: str) -> str:
     old, new = (" ".join(text.split()) for text in (old, new))
-    said = ("", symbol.rpartition(".")[2], f"`{cut(new, _SHOWN)}`")
-    place = f" in {within}" if within not in said else ""
+    named = ("", symbol.rpartition(".")[2], f"`{cut(new, _SHOWN)}`")
+    place = f" in {within}" if within not in named else ""
     if old and new:
         return f"replace `{cut(old, _SHOWN)}` with `{cut(new, _SHOWN)}`{place}"
     return f"add `{cut(new, _SHOWN)}`{place}" if new else f"remove `{cut(old, _SHOWN)}`{place}"

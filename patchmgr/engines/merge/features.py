@@ -13,7 +13,7 @@ from patchmgr.engines.merge.languages import C, Language, tokens_of
 from patchmgr.engines.merge.node_edits import NodeEdit, token_edits
 from patchmgr.engines.merge.region import Region
 from patchmgr.engines.merge.replay import Place
-from patchmgr.engines.merge.tree import Node, likeness, said_of, words_of
+from patchmgr.engines.merge.tree import Node, likeness, normalized, words_of
 
 _SHARES = ((0.001, 0.3, 1 - 1e-9), ("none", "some", "most", "all"))
 _SIZES = ((0, 3, 10, 40), ("0", "1-3", "4-10", "11-40", "41+"))
@@ -52,7 +52,7 @@ class Subject(Struct, frozen=True):
         """
         # Upstream of elements replaces `uint256S("1ebb")` with `"1ebb"`, and the patch changes the
         # string (1fd44e5dfc).
-        words = Counter(words_of(said_of(text)))
+        words = Counter(words_of(normalized(text)))
         if self.features["layout"] != "no":
             return False
         for one, other in ((self.ours, self.theirs), (self.theirs, self.ours)):
@@ -72,12 +72,12 @@ def subject_of(
     region: Region, language: Language, sides: Sequence[Node], flat: Sequence[Node]
 ) -> Subject:
     """Return the words and features of a region, given its sides as trees and as tokens."""
-    base, ours, theirs = (Counter(words_of(said_of("".join(lines)))) for lines in region.sides)
+    base, ours, theirs = (Counter(words_of(normalized("".join(lines)))) for lines in region.sides)
     features = {
         "language": language.family,
         "what": _what(sides),
         "edits": _edits(region),
-        "alike": bucket(likeness(sides[1].said, sides[2].said), _LIKE),
+        "alike": bucket(likeness(sides[1].normalized, sides[2].normalized), _LIKE),
         "layout": _layout(sides),
         **_geometry(flat),
         "both add": _shared(ours - base, theirs - base),
@@ -88,9 +88,13 @@ def subject_of(
 
 def _what(sides: Sequence[Node]) -> str:
     """Return the kind of the changed statements, "mixed" for several kinds, or "comment"."""
-    known = {part.said for part in sides[0].parts}
-    changed = [p for side in sides[1:] for p in side.parts if p.said not in known]
-    changed += [p for p in sides[0].parts if all(p.said not in _said(s) for s in sides[1:])]
+    known = {part.normalized for part in sides[0].parts}
+    changed = [p for side in sides[1:] for p in side.parts if p.normalized not in known]
+    changed += [
+        p
+        for p in sides[0].parts
+        if all(p.normalized not in _normalized_parts(s) for s in sides[1:])
+    ]
     kinds = {part.kind for part in changed} - {"blank"}
     if not kinds:
         return "comment"
@@ -159,12 +163,12 @@ def stale(
 def _occurs(name: str, text: str, language: Language) -> bool:
     if name not in text:
         return False
-    said = text.split("\n")
+    parts = text.split("\n")
     # Without comments, strings and includes: KeyDB replaces each `server.` (67b7d512cb).
     if language is C:
         code = (t.text for t in tokens_of(text, C) if t.kind in ("word", "directive"))
-        said = [part for part in code if not _INCLUDE.match(part)]
-    return any(name in _NAME.findall(part) for part in said if name in part)
+        parts = [part for part in code if not _INCLUDE.match(part)]
+    return any(name in _NAME.findall(part) for part in parts if name in part)
 
 
 def _shared(ours: Words, theirs: Words) -> str:
@@ -173,8 +177,8 @@ def _shared(ours: Words, theirs: Words) -> str:
     return "nothing" if not least else bucket((ours & theirs).total() / least, _SHARES)
 
 
-def _said(side: Node) -> set[str]:
-    return {part.said for part in side.parts}
+def _normalized_parts(side: Node) -> set[str]:
+    return {part.normalized for part in side.parts}
 
 
 def _edits(region: Region) -> str:
@@ -188,16 +192,16 @@ def _edits(region: Region) -> str:
 
 
 def _layout(sides: Sequence[Node]) -> str:
-    if sides[1].said == sides[2].said:
+    if sides[1].normalized == sides[2].normalized:
         return "both"
-    if sides[0].said == sides[1].said:
+    if sides[0].normalized == sides[1].normalized:
         return "ours"
-    return "theirs" if sides[0].said == sides[2].said else "no"
+    return "theirs" if sides[0].normalized == sides[2].normalized else "no"
 
 
 def features_of(subject: Subject, text: str, places: Sequence[Place]) -> dict[str, str]:
     """Return the features of a candidate `text`; `places` are the nodes that both sides changed."""
-    words = Counter(words_of(said_of(text)))
+    words = Counter(words_of(normalized(text)))
     base, ours, theirs = subject.base, subject.ours, subject.theirs
     gone = (base - ours) | (base - theirs)
     rest = words - (base - gone)

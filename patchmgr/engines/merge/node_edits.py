@@ -30,7 +30,7 @@ def edits_between(base: Nodes, side: Nodes, of: dict[int, int]) -> list[NodeEdit
     for at, to in pairs:
         if at > start or to > first:
             edits.append(NodeEdit(start, at, first, to))
-        if at < len(base) and base[at].said != side[to].said:
+        if at < len(base) and base[at].normalized != side[to].normalized:
             edits.append(NodeEdit(at, at + 1, to, to + 1))
         start, first = at + 1, to + 1
     return edits
@@ -66,7 +66,7 @@ def _flat(nodes: Nodes, has_lists: bool) -> tuple[Node, ...]:
     return tuple(
         leaf("word", word)
         for node in nodes
-        for word in (words_of(node.said) if has_lists or node.kind != "list" else ("",))
+        for word in (words_of(node.normalized) if has_lists or node.kind != "list" else ("",))
     )
 
 
@@ -75,11 +75,11 @@ def _slides(base: Nodes, side: Nodes, edits: list[NodeEdit]) -> Iterator[tuple[i
 
     A range without names, as in `x()`, is given without its ends: only an edit inside it counts.
     """
-    old = [p.said for p in base]
+    old = [p.normalized for p in base]
     for edit in edits:
         if edit.start < edit.end and edit.first < edit.last:
             continue
-        run = [p.said for p in side[edit.first : edit.last]] or old[edit.start : edit.end]
+        run = [p.normalized for p in side[edit.first : edit.last]] or old[edit.start : edit.end]
         low, high = edit.start, edit.end
         while low > 0 and old[low - 1] == run[(low - edit.start - 1) % len(run)]:
             low -= 1

@@ -10,7 +10,7 @@ from itertools import accumulate, pairwise
 from msgspec import Struct
 from msgspec.structs import replace
 
-from patchmgr.engines.merge.tree import Node, said_of, words_of
+from patchmgr.engines.merge.tree import Node, normalized, words_of
 
 Nodes = Sequence[Node]
 
@@ -28,7 +28,7 @@ class Chunk(Struct, frozen=True):
     bracket: str = ""
 
 
-def asks_of(chunk: Chunk, earlier: Nodes, later: Nodes, *, is_python: bool) -> str:
+def order_reason(chunk: Chunk, earlier: Nodes, later: Nodes, *, is_python: bool) -> str:
     """Return why a person must choose the order of both sides' insertions, or "" if nobody must."""
     if not _entries(earlier).isdisjoint(_entries(later)):
         return "same key"
@@ -40,11 +40,11 @@ def asks_of(chunk: Chunk, earlier: Nodes, later: Nodes, *, is_python: bool) -> s
         return "order"  # the first clause that matches is the one that runs
     if any(map(_is_condition, earlier)) or not _opens_conditions(later):
         return "order"
-    said = [words_of(p.said) for p in earlier if p.kind != "blank"]
-    if any(words[:1] == ("}",) for words in said[1:]):
+    texts = [words_of(p.normalized) for p in earlier if p.kind != "blank"]
+    if any(words[:1] == ("}",) for words in texts[1:]):
         return "closes"  # the later insertion would be in another block (traefik fc12abc265)
-    ends = said[-1:]
-    has_case = any(words_of(p.said)[:1] in _CASES for p in (*earlier, *later))
+    ends = texts[-1:]
+    has_case = any(words_of(p.normalized)[:1] in _CASES for p in (*earlier, *later))
     is_left = bool(ends and ends[0]) and (
         ends[0][0] in _LEAVING or (has_case and ends[0][-1] == ":")
     )
@@ -63,8 +63,8 @@ def asks_of(chunk: Chunk, earlier: Nodes, later: Nodes, *, is_python: bool) -> s
 
 def _entries(items: Nodes) -> set[str]:
     """Return the keys of list items, such as `numpy` of `"numpy>=2"` and `{"a"` of `{"a", 1}`."""
-    listed = (p.said for p in items if p.kind == "code" or p.said.startswith("{"))
-    return {found for said in listed for found in _ENTRY.findall(said)}
+    listed = (p.normalized for p in items if p.kind == "code" or p.normalized.startswith("{"))
+    return {found for item in listed for found in _ENTRY.findall(item)}
 
 
 def _is_condition(node: Node) -> bool:
@@ -80,10 +80,13 @@ def _opens_conditions(run: Nodes) -> bool:
 
 def _is_clause(node: Node) -> bool:
     """Return whether a node continues a chain of conditions, as in `} else if (a) {`."""
-    return node.kind in ("clause", "elif", "except") or words_of(node.said)[:2] == ("}", "else")
+    return node.kind in ("clause", "elif", "except") or words_of(node.normalized)[:2] == (
+        "}",
+        "else",
+    )
 
 
-def asks_beside(chunk: Chunk, at: int, merged: Nodes) -> str:
+def adjacent_reason(chunk: Chunk, at: int, merged: Nodes) -> str:
     """Return why a person must check two changes that are adjacent in base, or "" if nobody must.
 
     `merged` are the merged nodes before the changes.
@@ -114,7 +117,7 @@ def asks_beside(chunk: Chunk, at: int, merged: Nodes) -> str:
 def _is_certain(base: Nodes, *sides: Nodes) -> bool:
     """Return whether one side only replaces list items, and the other only adds or removes some."""
     # `f(t)` becomes `f(tnew)` here and `f(t, false)` there (zeek 13a492091f).
-    old, *new = ([p.said for p in side] for side in (base, *sides))
+    old, *new = ([p.normalized for p in side] for side in (base, *sides))
     return any(
         len(other) != len(old) == len(one)
         and all(a == b or not (a in one or b in old) for a, b in zip(old, one, strict=True))
@@ -156,8 +159,8 @@ _LEAVING = frozenset(("return", "raise", "throw", "break", "continue", "goto", "
 def _is_named(item: Node, bracket: str) -> bool:
     """Return whether an item may stand in any order: `name=value`, a bare `*`, or `**`."""
     # The parameters after `*` are passed by name.
-    is_sign = item.said == "*" or item.said.startswith("* *")
-    words = words_of(item.said)[1:]
+    is_sign = item.normalized == "*" or item.normalized.startswith("* *")
+    words = words_of(item.normalized)[1:]
     return item.kind == "blank" or is_sign or "=" in (words[:1] if bracket == "(" else words)
 
 
@@ -175,7 +178,7 @@ def order_of(chunk: Chunk, ours: Nodes, theirs: Nodes) -> Callable[[Node], tuple
 def _name(node: Node) -> str:
     """Return the text that a node is sorted by: its module, or its content."""
     if node.kind != "import":
-        return node.said
+        return node.normalized
     words = node.key.split()
     return "".join(words[1:-1] if words[0] == "from" else words[1:])
 
@@ -205,7 +208,7 @@ def _steps(run: Nodes) -> Iterator[str]:
         if node.kind in _DONE and not blocks:
             heads = (n for n, p in enumerate(node.parts, 1) if p.text in (")", "else"))
             head = next(heads, 0) if node.kind == "compound" else 0
-            yield " ".join(p.said for p in node.parts[head:] if p.kind != "comment")
+            yield " ".join(p.normalized for p in node.parts[head:] if p.kind != "comment")
 
 
 def _targets(steps: Iterable[str]) -> set[str]:
@@ -221,12 +224,12 @@ def _is_call(step: str) -> bool:
 
 
 def _names_in(run: Nodes, *, of_targets: bool) -> set[str]:
-    said = (
-        said_of(p.key) if of_targets and p.kind == "assignment" else p.said
+    texts = (
+        normalized(p.key) if of_targets and p.kind == "assignment" else p.normalized
         for p in run
         if p.kind in _DONE
     )
-    words = {word for text in said for word in words_of(text)}
+    words = {word for text in texts for word in words_of(text)}
     return {word for word in words if word.isidentifier() and word not in _KEYWORDS}
 
 
@@ -239,7 +242,7 @@ def _uses(one: Nodes, other: Nodes) -> bool:
     if all(node.kind in ("import", "blank") for node in (*one, *other)):
         return False
     mine, bound = ({word for p in run for word in p.key.split()[-1:]} for run in (one, other))
-    return any(word in bound - mine for p in one for word in words_of(p.said))
+    return any(word in bound - mine for p in one for word in words_of(p.normalized))
 
 
 def one_after_the_other(first: Nodes, second: Nodes) -> Nodes:

@@ -47,7 +47,7 @@ from patchmgr.engines.merge.token_reasons import (
     shares_a_literal,
     stammered,
 )
-from patchmgr.engines.merge.tree import Node, likeness, lines_of, said_of, words_of
+from patchmgr.engines.merge.tree import Node, likeness, lines_of, normalized, words_of
 from patchmgr.engines.merge.verify import (
     NO_FAULT,
     blocks_opened,
@@ -157,7 +157,7 @@ def _is_left_alone(conflict: Conflict, _: Made) -> bool:
 
 
 def _is_reworded(line: str, new: Iterable[str]) -> bool:
-    return any(likeness(said_of(line), said_of(one)) >= _REWORDED for one in new)
+    return any(likeness(normalized(line), normalized(one)) >= _REWORDED for one in new)
 
 
 def _is_of_two_sections(conflict: Conflict, _: Made) -> bool:
@@ -193,11 +193,11 @@ def _is_left_behind(conflict: Conflict, _: Made) -> bool:
     )
     return not is_only_layout and any(
         is_distinctive_line(line)
-        and one.get(said, line).rstrip() != line.rstrip()
-        and said not in other
+        and one.get(bare, line).rstrip() != line.rstrip()
+        and bare not in other
         for one, other in ways([{line.strip(): line for line in side} for side in sides])
         for line in base
-        if (said := line.strip())
+        if (bare := line.strip())
     )
 
 
@@ -222,7 +222,7 @@ def _lacks_code(conflict: Conflict, made: Made) -> bool:
     """Return whether words that a side adds to the code are only in comments of the candidate."""
     # One side adds an argument `parent`, the other a comment with this word (gnuradio 865e2586b4).
     base, ours, theirs, merged = (
-        Counter(words_of(said_of("\n".join(code_lines(lines, conflict.around.language)))))
+        Counter(words_of(normalized("\n".join(code_lines(lines, conflict.around.language)))))
         for lines in (*conflict.region.sides, (made.text,))
     )
     rest = merged - (base - ((base - ours) | (base - theirs)))
@@ -241,7 +241,7 @@ def _is_out_of_order(conflict: Conflict, made: Made) -> bool:
     if conflict.around.language is TEXT or conflict.subject.features["what"] == "import":
         return False
     merged, base, *sides = (
-        words_of(said_of(text)) for text in (made.text, *map("".join, conflict.region.sides))
+        words_of(normalized(text)) for text in (made.text, *map("".join, conflict.region.sides))
     )
     is_inserted = not "".join(conflict.region.changed[0]).strip()
     return any(
@@ -257,13 +257,13 @@ def _drops_a_suffix(conflict: Conflict, *, of_ours: bool) -> bool:
     base, *sides = conflict.flat
     side, other = sides if of_ours else sides[::-1]
     # The other side may have the new text in another place (ckan/ckan d1ba07ffb1).
-    said = f" {' '.join(part.said for part in other.parts)} "
+    words = f" {' '.join(part.normalized for part in other.parts)} "
     edits = [edit for edit in token_edits(base, side) if edit.start == edit.end and edit.first]
     runs = [side.parts[edit.first - 1 : edit.last] for edit in edits]
     return any(
         first.kind == "word"
         and rest[0].text in _SUFFIXES
-        and f" {' '.join(part.said for part in (first, *rest))} " not in said
+        and f" {' '.join(part.normalized for part in (first, *rest))} " not in words
         for first, *rest in runs
     )
 
@@ -351,7 +351,7 @@ def _is_emptied(conflict: Conflict, made: Made) -> bool:
 
 def _is_unaccounted(conflict: Conflict, made: Made) -> bool:
     """Return whether a word that both sides keep is lost, or a word occurs too often."""
-    known, merged = conflict.subject, Counter(words_of(said_of(made.text)))
+    known, merged = conflict.subject, Counter(words_of(normalized(made.text)))
     base, sides = known.base, (known.ours, known.theirs)
     kept = base - (base - sides[0]) - (base - sides[1])
     more = merged - (base + (sides[0] - base) + (sides[1] - base))
@@ -377,9 +377,9 @@ def _joins_lines(conflict: Conflict, made: Made) -> bool:
 def _joins_two(merged: set[str], *sides: set[str]) -> bool:
     """Return whether `merged` has a new line or comment that consists of two from the sides."""
     known = set[str]().union(*sides)
-    said = {one for one in known if WORD.search(one)}
+    worded = {one for one in known if WORD.search(one)}
     return any(
-        one[:at].rstrip() in said and one[at:].lstrip(" \t*") in said
+        one[:at].rstrip() in worded and one[at:].lstrip(" \t*") in worded
         for one in merged - known
         for at in range(1, min(len(one), LONGEST))
     )
@@ -404,8 +404,8 @@ def _loses_a_condition(conflict: Conflict, made: Made) -> bool:
 
 
 def _conditions(lines: Iterable[str]) -> Words:
-    said = (" ".join(line.split()) for line in lines if line.lstrip().startswith("#"))
-    return Counter(line for line in said if line.lstrip("# ").startswith(("if", "elif")))
+    directives = (" ".join(line.split()) for line in lines if line.lstrip().startswith("#"))
+    return Counter(line for line in directives if line.lstrip("# ").startswith(("if", "elif")))
 
 
 def _has_two_remarks(conflict: Conflict, _: Made) -> bool:
@@ -438,11 +438,11 @@ def _has_no_place(conflict: Conflict, _: Made) -> bool:
     )
     return any(
         all(
-            f" {line} " not in said and all(likeness(line, x) < _REWORDED for x in other)
+            f" {line} " not in others and all(likeness(line, x) < _REWORDED for x in other)
             for line in around
         )
         for one, other in ways(sides)
-        for said in [f" {' '.join(other)} "]
+        for others in [f" {' '.join(other)} "]
         for around in _inserted_between([*filter(None, old)], [*filter(None, one)])
     )
 

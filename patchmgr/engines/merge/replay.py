@@ -26,13 +26,21 @@ from patchmgr.engines.merge.node_edits import (
 )
 from patchmgr.engines.merge.order import (
     Chunk,
-    asks_beside,
-    asks_of,
+    adjacent_reason,
     one_after_the_other,
     operators_in,
     order_of,
+    order_reason,
 )
-from patchmgr.engines.merge.tree import SEQUENCES, Node, leaf, lines_node, said_of, tree, words_of
+from patchmgr.engines.merge.tree import (
+    SEQUENCES,
+    Node,
+    leaf,
+    lines_node,
+    normalized,
+    tree,
+    words_of,
+)
 
 Nodes = Sequence[Node]
 _WORD = re.compile(r"\s+|\w+|[^\w\s]")
@@ -63,7 +71,7 @@ class Replay:
             return theirs
         lead = self._lead(base.lead, ours.lead, theirs.lead)
         tail = _chosen(base.tail, ours.tail, theirs.tail)
-        comments = [said_of(node.tail.lstrip(", \t")) for node in (base, ours, theirs)]
+        comments = [normalized(node.tail.lstrip(", \t")) for node in (base, ours, theirs)]
         if tail is None and comments[2] not in comments[:2]:
             self.asks.append("loses")
         core = self._core(base, ours, theirs)
@@ -74,17 +82,17 @@ class Replay:
             return ours
         if base.text == ours.text:
             return theirs
-        if ours.said == theirs.said:
+        if ours.normalized == theirs.normalized:
             return ours
-        if base.said in (ours.said, theirs.said):
-            edited = theirs if base.said == ours.said else ours
+        if base.normalized in (ours.normalized, theirs.normalized):
+            edited = theirs if base.normalized == ours.normalized else ours
             return _laid_out(base, ours, theirs, edited) or edited
         if not ours.kind == base.kind == theirs.kind:
             return self._pick(ours, theirs, ours.kind, "kind")
         if base.kind in SEQUENCES or (base.parts and ours.parts and theirs.parts):
             parts = self.sequence(base.kind, base.parts, ours.parts, theirs.parts, bracket=base.key)
             if base.kind == "list" and base.key == "import":
-                parts = list({p.said: p for p in parts[::-1]}.values())[::-1]
+                parts = list({p.normalized: p for p in parts[::-1]}.values())[::-1]
             parts = spaced(parts, base, ours, theirs)
             if base.key == ours.key == "tuple" and len(parts) == 1 < len(ours.parts):
                 parts = [replace(parts[0], tail=",")]  # without it, `(a)` is no tuple
@@ -108,10 +116,10 @@ class Replay:
         chosen = _chosen(base, ours, theirs)
         if chosen is not None:
             return chosen
-        said = ["".join(text.split()) for text in (base, ours, theirs)]
-        if said[2] in (said[0], said[1]):
+        texts = ["".join(text.split()) for text in (base, ours, theirs)]
+        if texts[2] in (texts[0], texts[1]):
             return ours
-        if said[0] == said[1]:
+        if texts[0] == texts[1]:
             return theirs
         sides = [lines_node(text).parts for text in (base, ours, theirs)]
         return "".join(part.whole for part in self.sequence("lines", *sides))
@@ -167,18 +175,18 @@ class Replay:
         if kind not in ("list", "block"):
             return
         counts = [
-            Counter(p.said for p in side if p.said and p.kind not in _REPEATED)
+            Counter(p.normalized for p in side if p.normalized and p.kind not in _REPEATED)
             for side in (merged, ours, theirs)
         ]
-        if any(n > max(counts[1][said], counts[2][said]) > 0 for said, n in counts[0].items()):
+        if any(n > max(counts[1][node], counts[2][node]) > 0 for node, n in counts[0].items()):
             self.asks.append("doubled")
 
     def _chunk(self, chunk: Chunk) -> Nodes:
         """Merge the nodes between two nodes that all three sides have."""
-        said = [[p.said for p in side] for side in (chunk.base, chunk.ours, chunk.theirs)]
-        if said[2] in (said[0], said[1]):
+        texts = [[p.normalized for p in side] for side in (chunk.base, chunk.ours, chunk.theirs)]
+        if texts[2] in (texts[0], texts[1]):
             return chunk.ours
-        if said[0] == said[1]:
+        if texts[0] == texts[1]:
             return chunk.theirs
         imports = merged_imports((chunk.base, chunk.ours, chunk.theirs), self.node)
         if imports is not None:
@@ -193,7 +201,7 @@ class Replay:
         last = (False, False, -1)
         for ones, twos, start, end in clusters(*edits):
             if start == last[2] and ((ones and last[1]) or (twos and last[0])):
-                self.asks += filter(None, [asks_beside(chunk, start, merged)])
+                self.asks += filter(None, [adjacent_reason(chunk, start, merged)])
             last = (bool(ones), bool(twos), end)
             merged += self._cluster(chunk, (ones, twos), start, end)
         return merged
@@ -207,14 +215,14 @@ class Replay:
         theirs = nodes_between(chunk.theirs, chunk.of_theirs, twos, start, end)
         if not base:
             return self.join(chunk, ours, theirs)
-        said = [[p.said for p in side] for side in (base, ours, theirs)]
-        if said[2] in (said[0], said[1]):
+        texts = [[p.normalized for p in side] for side in (base, ours, theirs)]
+        if texts[2] in (texts[0], texts[1]):
             return ours
-        if said[0] == said[1]:
+        if texts[0] == texts[1]:
             return theirs
         if chunk.bracket == "import":  # a set: a name that either side removes is gone
-            gone = set(said[0]) - set(said[1]) & set(said[2])
-            kept = ([p for p in side if p.said not in gone] for side in (ours, theirs))
+            gone = set(texts[0]) - set(texts[1]) & set(texts[2])
+            kept = ([p for p in side if p.normalized not in gone] for side in (ours, theirs))
             return self.join(chunk, *kept)
         if len(base) == len(ours) == len(theirs) == 1 and _may_recur(base[0], ours[0], theirs[0]):
             return [self.node(base[0], ours[0], theirs[0])]
@@ -222,9 +230,9 @@ class Replay:
             how = "delete" if not ones or not twos or not (ours or theirs) else "delete, replace"
         else:
             how = "replace"
-        if how == "delete, replace" and sum(len(words_of(p.said)) for p in base) <= _SHORT:
+        if how == "delete, replace" and sum(len(words_of(p.normalized)) for p in base) <= _SHORT:
             self.asks.append("undone")  # `f(1, 2)` becomes `f(1)` here and `f(1, 20)` there
-        if how == "replace" and chunk.kind == "code" and _drops_a_word(said[0], said[1:]):
+        if how == "replace" and chunk.kind == "code" and _drops_a_word(texts[0], texts[1:]):
             self.asks.append("undone")
         if len(base) == 1 and operators_in(ours) != operators_in(theirs) and ours and theirs:
             self.asks.append("one expression")  # `x[0]` becomes `x[1]` here and `x[-1]` there
@@ -238,10 +246,10 @@ class Replay:
         kind = _kind_of([*ours, *theirs], chunk.kind)
         if chunk.kind == "code" or any(p.kind in _ATOMS for p in (*ours, *theirs)):
             return self._join_tokens(kind, ours, theirs)
-        known = {p.said for p in ours}
-        rest = [p for p in theirs if p.kind in _REPEATED or p.said not in known]
+        known = {p.normalized for p in ours}
+        rest = [p for p in theirs if p.kind in _REPEATED or p.normalized not in known]
         is_new = any(p.kind != "blank" for p in rest)
-        if not is_new or {p.said for p in theirs} >= known:
+        if not is_new or {p.normalized for p in theirs} >= known:
             if any(p.kind == "line" for p in ours) and not _is_at_an_end(ours, theirs):
                 self.asks.append("two wordings")
             return theirs if is_new else ours
@@ -254,7 +262,7 @@ class Replay:
         how = "same key" if same else "insert" if by is None else "insert sorted"
         runs = (rest, ours) if self.is_theirs else (ours, rest)
         own = [[p for p in run if p.key not in same] for run in runs]
-        asks = asks_of(chunk, own[0], own[1], is_python=self.is_python)
+        asks = order_reason(chunk, own[0], own[1], is_python=self.is_python)
         if any(p.kind in ("entry", "code") for p in same.values()):
             asks = "same key"
         self.places.append(Place(kind, how))
@@ -286,7 +294,9 @@ class Replay:
         at = to = 0
         for n, (i, j) in enumerate([*shared, (len(ours), len(theirs))]):
             one, other = ours[at:i], theirs[to:j]
-            names = [{p.key or p.said for p in run if p.kind != "blank"} for run in (one, other)]
+            names = [
+                {p.key or p.normalized for p in run if p.kind != "blank"} for run in (one, other)
+            ]
             is_before = n < len(shared) and (n > 0 or ours[i].kind not in ("def", "class"))
             # Otherwise, two calls in Go would share one `if err != nil {` (ollama 3060abbdbd).
             if is_before and all(names) and names[0].isdisjoint(names[1]):
@@ -315,7 +325,7 @@ def _is_of_older_form(base: Nodes, ours: Nodes, theirs: Nodes) -> bool:
 
     For example, `[1, 2]` becomes `[(1, 0), (2, 0)]` here and `[1, 2, 3]` there.
     """
-    old, *sides = ({p.said for p in side} for side in (base, ours, theirs))
+    old, *sides = ({p.normalized for p in side} for side in (base, ours, theirs))
     return len(old) > 1 and any(
         old.isdisjoint(one) and len(one) >= len(old) and old < other
         for one, other in (sides, sides[::-1])
@@ -324,20 +334,20 @@ def _is_of_older_form(base: Nodes, ours: Nodes, theirs: Nodes) -> bool:
 
 def _are_numbers(*sides: Nodes) -> bool:
     """Return whether all versions of a list have the same number of items, all of them numbers."""
-    items = (p.said for side in sides for p in side)
+    items = (p.normalized for side in sides for p in side)
     return len({len(side) for side in sides}) == 1 and all(map(_NUMBER.fullmatch, items))
 
 
 def _differ(*sides: Nodes) -> bool:
     """Return whether no two versions of a node's children have the same words."""
-    return len({tuple(p.said for p in side) for side in sides}) == len(sides)
+    return len({tuple(p.normalized for p in side) for side in sides}) == len(sides)
 
 
 def _is_at_an_end(ours: Nodes, theirs: Nodes) -> bool:
     """Return whether the longer of two insertions begins or ends with the shorter one."""
-    sides = ([p.said for p in side if p.said] for side in (ours, theirs))
-    few, said = sorted(sides, key=len)
-    return few in (said[: len(few)], said[-len(few) :])
+    sides = ([p.normalized for p in side if p.normalized] for side in (ours, theirs))
+    few, many = sorted(sides, key=len)
+    return few in (many[: len(few)], many[-len(few) :])
 
 
 _SHORT = 3  # words and punctuation: an item, or an operator such as `&&` and its operand
@@ -350,7 +360,7 @@ def _shared(kind: str, ours: Nodes, theirs: Nodes) -> list[Pair]:
     if kind == "list":
         return []
     pairs = aligned(kind, tuple(ours), tuple(theirs))
-    same = [(i, j) for i, j in pairs if ours[i].said == theirs[j].said]
+    same = [(i, j) for i, j in pairs if ours[i].normalized == theirs[j].normalized]
     return [(i, j) for i, j in same if ours[i].kind not in (*_REPEATED, "import")]
 
 
@@ -360,7 +370,7 @@ def _head_and_block(nodes: Nodes) -> tuple[list[str], list[str]]:
     first = next((p for p in nodes if p.kind != "blank"), None)
     parts = first.parts if first is not None and first.kind == "compound" else ()
     end = next((n for n, p in enumerate(parts) if p.kind == "block"), len(parts))
-    return [p.said for p in parts[:end]], [p.said for p in parts[end : end + 1]]
+    return [p.normalized for p in parts[:end]], [p.normalized for p in parts[end : end + 1]]
 
 
 def _may_recur(base: Node, ours: Node, theirs: Node) -> bool:
@@ -391,7 +401,7 @@ def _laid_out(base: Node, ours: Node, theirs: Node, edited: Node) -> Node | None
     parts = trial.sequence(base.kind, base.parts, ours.parts, theirs.parts)
     parts = spaced(parts, base, ours, theirs)
     node = tree(ours.kind, parts, key=ours.key)
-    return node if node.said == edited.said else None
+    return node if node.normalized == edited.normalized else None
 
 
 @lru_cache(maxsize=256)
@@ -411,7 +421,7 @@ def merged_imports(sides: tuple[Nodes, Nodes, Nodes], merge: _Merge) -> Nodes | 
         return None
     is_by_module = all(len({p.key for p in side}) == len(side) for side in sides)
     # Otherwise there is one import per name.
-    key: Callable[[Node], str] = attrgetter("key" if is_by_module else "said")
+    key: Callable[[Node], str] = attrgetter("key" if is_by_module else "normalized")
     base, ours, theirs = ({key(p): p for p in side} for side in sides)
     if not base and not ours.keys() & theirs.keys():
         return None
@@ -447,15 +457,15 @@ def _merged_import(
 
 def _named(side: Node, without: Node, has_names: bool = False) -> Node | None:
     """Return an import without the names that another import has, or None if no name is left."""
-    if side.said == without.said and not has_names:
+    if side.normalized == without.normalized and not has_names:
         return None
     code, other = side.parts[0], without.parts[0]
-    known = {p.said for part in other.parts if part.kind == "list" for p in part.parts}
+    known = {p.normalized for part in other.parts if part.kind == "list" for p in part.parts}
     at = next((n for n, part in enumerate(code.parts) if part.kind == "list"), None)
     if at is None:
         return None
     items = code.parts[at].parts
-    rest = [p for p in items if p.said not in known]
+    rest = [p for p in items if p.normalized not in known]
     if not rest and not has_names:
         return None
     names = tree("list", separated(rest, items), key=code.parts[at].key)
@@ -465,7 +475,9 @@ def _named(side: Node, without: Node, has_names: bool = False) -> Node | None:
 
 
 def _names_of(imports: Nodes) -> set[str]:
-    return {word for p in imports for word in words_of(p.said.partition("import ")[2])} - {*"(,)"}
+    return {word for p in imports for word in words_of(p.normalized.partition("import ")[2])} - {
+        *"(,)"
+    }
 
 
 # ---- the commas and the white space between merged parts

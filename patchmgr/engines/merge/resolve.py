@@ -40,7 +40,7 @@ from patchmgr.engines.merge.reasons import BY_LINES, is_annotation, reason
 from patchmgr.engines.merge.region import Piece, Region, grown, pieces_of, slid, widened
 from patchmgr.engines.merge.replay import Replay
 from patchmgr.engines.merge.statements import read
-from patchmgr.engines.merge.tree import Node, leaf, lines_of, said_of, tree
+from patchmgr.engines.merge.tree import Node, leaf, lines_of, normalized, tree
 from patchmgr.engines.merge.verify import NO_FAULT, Surroundings, fails, is_broken, surroundings
 from patchmgr.engines.structure.sides import LARGEST, Texts
 from patchmgr.model.outcome import Reliability, Suggestion
@@ -169,7 +169,7 @@ def _of_region(region: Region, around: Surroundings, known: _Known) -> Candidate
     found: list[Candidate] = []
     # The lines of both sides may be what a replay gives (doctrine/orm ae785757a1).
     asked = {
-        said_of(one.text): one.asks
+        normalized(one.text): one.asks
         for one in candidates
         if around.language.family == "c"
         and one.rule.startswith("replay, ")
@@ -180,7 +180,7 @@ def _of_region(region: Region, around: Surroundings, known: _Known) -> Candidate
         features["rule"] = _in_turn(each.rule, features["open how"])
         features["also"] = _also(each.rule, also[text])
         features["fails"] = fails(text, around)
-        doubts = each.asks or asked.get(said_of(text), ())
+        doubts = each.asks or asked.get(normalized(text), ())
         asks = reason(conflict, replace(each, features=features, asks=doubts))
         found.append(Candidate(each.spaced or text, each.rule, features, asks))
     standing = sum(one.features["fails"] == "no" for one in found)

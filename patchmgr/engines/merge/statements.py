@@ -166,9 +166,9 @@ def _lines(tokens: Sequence[Token]) -> list[_Line]:
         mine.append(token)
         if not is_last:
             continue
-        said = [t for t in mine if t.kind not in _NO_CODE]
-        if said or (token.kind == "end" and (lead or token.lead)):
-            indent = len(mine[0].lead.expandtabs(8)) if said else 0
+        code = [t for t in mine if t.kind not in _NO_CODE]
+        if code or (token.kind == "end" and (lead or token.lead)):
+            indent = len(mine[0].lead.expandtabs(8)) if code else 0
             lines.append(_Line(lead, indent, tuple(mine)))
             lead = ""
         else:
@@ -208,7 +208,7 @@ def _add(statements: list[Node], head: Node, body: Node | None) -> None:
         joined = tree(head.kind, (*last.parts, *parts), key=head.key)
         statements[-1] = replace(joined, lead=last.lead)
     elif last is not None and head.kind in _CLAUSES and last.kind in _BLOCKS:
-        key = head.kind if head.kind in ("else", "finally") else head.said
+        key = head.kind if head.kind in ("else", "finally") else head.normalized
         clause = tree("clause", parts, lead=head.lead, key=key)
         statements[-1] = tree(last.kind, (*last.parts, clause), key=last.key, lead=last.lead)
     else:
@@ -419,7 +419,7 @@ def _what_signs(nodes: Sequence[Node], language: Language) -> tuple[str, str]:
     if _is_annotation(nodes) or words == ["}"]:
         return "fragment", ""
     if nodes[0].kind == "directive":
-        text = nodes[0].said
+        text = nodes[0].normalized
         return ("import", text) if "include" in text else ("directive", "")
     if words[0] in ("if", "for", "while", "switch", "do", "return", "case", "else"):
         return "compound" if words[0] != "return" else "statement", ""
@@ -447,7 +447,7 @@ def _defined(nodes: Sequence[Node], words: Sequence[str]) -> str:
         return words[at - 1] if at and words[at - 1] not in _CONTROL else ""
     if at > 1:
         return words[1]
-    receiver = re.findall(r"\w+", nodes[2].said.partition("[")[0])[-1:]
+    receiver = re.findall(r"\w+", nodes[2].normalized.partition("[")[0])[-1:]
     return ".".join([*receiver, words[4]]) if words[5:6] == ["("] else ""
 
 

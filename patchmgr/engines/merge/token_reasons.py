@@ -23,7 +23,7 @@ from patchmgr.engines.merge.conflict import (
 from patchmgr.engines.merge.features import Words
 from patchmgr.engines.merge.languages import Language, code_lines, tokens_of
 from patchmgr.engines.merge.node_edits import token_edits
-from patchmgr.engines.merge.tree import Node, likeness, lines_of, said_of, words_of
+from patchmgr.engines.merge.tree import Node, likeness, lines_of, normalized, words_of
 
 _LAST_NUMBER = re.compile(r"(.*\W)(0[xX][\da-fA-F]{1,16}|\d{1,18})([uUlL]{0,3}\W*)")
 _STRING = re.compile(r"\"[^\"]*\"|'[^']*'")
@@ -128,7 +128,9 @@ def is_used_elsewhere(conflict: Conflict, _: Made) -> bool:
     the region, as in gnuradio (1c9d67fc22).
     """
     known = conflict.subject
-    code = words_of(said_of("\n".join(code_lines(conflict.region.base, conflict.around.language))))
+    code = words_of(
+        normalized("\n".join(code_lines(conflict.region.base, conflict.around.language)))
+    )
     base, *sides = zip(conflict.texts.sides(), map("".join, conflict.region.sides), strict=True)
     return any(
         uses.search(text) is None and _outside_of(uses, *other) > _outside_of(uses, *base)
@@ -175,7 +177,7 @@ def _is_kept(base: Words, one: Words, other: Words) -> bool:
 
 
 def _is_around(base: Node, one: Node, other: Node) -> bool:
-    old, new = ([part.said for part in side.parts] for side in (base, other))
+    old, new = ([part.normalized for part in side.parts] for side in (base, other))
     before, after = Counter(pairwise(old)), Counter(pairwise(new))
     edits = [edit.start for edit in token_edits(base, one) if 0 < edit.start < len(old)]
     around = ((place, (old[place - 1], old[place])) for place in edits)
@@ -207,11 +209,11 @@ def is_said_twice(conflict: Conflict, made: Made) -> bool:
         if line.strip() and not _SECTION.match(line)
     ]
     depths = [len(line) - len(line.lstrip()) for line in lines]
-    said = [" ".join(line.split()) for line in lines]
+    texts = [" ".join(line.split()) for line in lines]
     known = [_code(text, language) for text in conflict.texts.sides()]
-    added = [[side[line] > known[0][line] for side in known[1:]] for line in said]
+    added = [[side[line] > known[0][line] for side in known[1:]] for line in texts]
     region = _code(made.text, language)
-    return _takes_one_number(said, added) or any(
+    return _takes_one_number(texts, added) or any(
         (one in region or other in region)
         and depths[m] == min(depths[n : m + 1]) == depths[n]
         and added[n] == added[m][::-1]
@@ -221,9 +223,9 @@ def is_said_twice(conflict: Conflict, made: Made) -> bool:
             if all(added[n])
             else _is_one_thing(one, other)
         )
-        for n, one in enumerate(said)
+        for n, one in enumerate(texts)
         if any(added[n])
-        for m, other in enumerate(said[n + 1 : n + _NEARBY], n + 1)
+        for m, other in enumerate(texts[n + 1 : n + _NEARBY], n + 1)
     )
 
 
@@ -233,9 +235,9 @@ def _code(text: str, language: Language) -> Words:
     return Counter(" ".join(line.split()) for line in code_lines((text,), language))
 
 
-def _takes_one_number(said: Sequence[str], added: Sequence[list[bool]]) -> bool:
+def _takes_one_number(lines: Sequence[str], added: Sequence[list[bool]]) -> bool:
     """Return whether both sides give the next number in a list to different things."""
-    rows = [_numbered(line) for line in said]
+    rows = [_numbered(line) for line in lines]
     numbers = {row[:2] for row in rows}
     ours, theirs = (
         {row[:2]: row[2] for row, who in zip(rows, added, strict=True) if who == side}
@@ -262,7 +264,7 @@ def _bound(line: str) -> set[object]:
     # One side frees a list if it is there, and the other one extends it (owncloud/client
     # 2bb52ef6f9).
     if (test := _IF.search(line)) is not None:
-        names = {x for x in words_of(said_of(test[1])) if x.isidentifier()} - _CONSTANTS
+        names = {x for x in words_of(normalized(test[1])) if x.isidentifier()} - _CONSTANTS
         return {frozenset(names)} if names else set()
     declared = _DECLARES.match(line) or _ENUMERATOR.fullmatch(line)
     return {declared[declared.lastindex or 0]} if declared else set()
@@ -275,7 +277,7 @@ def is_counted_by_both(conflict: Conflict, _: Made) -> bool:
     """
     # Each side of FreeRDP adds a field, and takes one from the padding after them (92114d1d38).
     base, *sides = (
-        [said_of(line) for line in code_lines(lines, conflict.around.language) if line.strip()]
+        [normalized(line) for line in code_lines(lines, conflict.around.language) if line.strip()]
         for lines in conflict.region.sides
     )
     added = {len(side) - len(base) for side in sides}
@@ -288,8 +290,8 @@ def is_counted_by_both(conflict: Conflict, _: Made) -> bool:
     )
 
 
-def _numbers(said: str) -> list[int]:
-    return [int(number) for number in _NUMBER.findall(said)]
+def _numbers(text: str) -> list[int]:
+    return [int(number) for number in _NUMBER.findall(text)]
 
 
 def has_mixed_parts(conflict: Conflict, made: Made) -> bool:
@@ -326,7 +328,11 @@ def shares_a_literal(conflict: Conflict, made: Made) -> bool:
         return False
     for literal in (new[0] - old) & (new[1] - old):
         ours, theirs = (
-            [Counter(words_of(said_of(line))) for line in side if literal in _LITERAL.findall(line)]
+            [
+                Counter(words_of(normalized(line)))
+                for line in side
+                if literal in _LITERAL.findall(line)
+            ]
             for side in sides
         )
         if any(one - other and other - one for one in ours for other in theirs):
@@ -392,7 +398,7 @@ def _formatted(text: str, language: Language) -> list[tuple[list[str], str]]:
 
 def _numbered(line: str) -> tuple[str, int, str]:
     """Return (line without words and number, last number, text before it), or ("", 0, "")."""
-    found = _LAST_NUMBER.fullmatch(said_of(_STRING.sub("", line)))
+    found = _LAST_NUMBER.fullmatch(normalized(_STRING.sub("", line)))
     if found is None:
         return "", 0, ""
     before, number, after = found.groups()
@@ -473,7 +479,7 @@ def stammered(text: str, language: Language) -> set[str]:
     # alternatives (doctrine/orm db4d00a58f).
     lines = [text] if language.layout == "signs" else text.split("\n")
     found = {one[0] for one in _ALTERNATIVES.finditer(text)}
-    for words in (words_of(said_of(line)) for line in lines):
+    for words in (words_of(normalized(line)) for line in lines):
         for size in range(1, min(_LONGEST_RUN, len(words) // 2) + 1):
             same = 0
             for n, is_same in enumerate(map(eq, words, words[size:])):
@@ -518,7 +524,7 @@ def is_of_older_form(conflict: Conflict, made: Made) -> bool:
     One side of FreeRDP puts `ALIGN64` before each field, and the other adds a field (84a8cb7dba).
     """
     base, *sides, merged = (
-        [words_of(said_of(line)) for line in lines if line.strip()]
+        [words_of(normalized(line)) for line in lines if line.strip()]
         for lines in (*conflict.region.sides, lines_of(made.text))
     )
     for one, other in ways(sides):
@@ -539,10 +545,12 @@ def _is_nearly(one: str, other: str) -> bool:
     """Return whether two lines declare the same thing differently, as with other parameters."""
     functions = _FUNCTION.match(one), _FUNCTION.match(other)
     if functions[0] and functions[1] and _signature(functions[0][1]) == _signature(functions[1][1]):
-        return said_of(one) != said_of(other)  # with another type, or other names of parameters
+        return normalized(one) != normalized(
+            other
+        )  # with another type, or other names of parameters
     if _SIGN.split(one, maxsplit=1)[0] != _SIGN.split(other, maxsplit=1)[0]:
         return False
-    a, b = (said_of(line.strip(" \t\n,")) for line in (one, other))
+    a, b = (normalized(line.strip(" \t\n,")) for line in (one, other))
     more, less = (Counter(words_of(x)) - Counter(words_of(y)) for x, y in ((a, b), (b, a)))
     return a != b and (likeness(a, b) >= _ALIKE or not (more and less))
 
@@ -553,7 +561,7 @@ def _signature(function: str) -> tuple[str, bool]:
     if _POINTER.match(function):
         return function, False
     head, _, tail = function.partition(")")
-    return said_of(_PARAMETER.sub("", f"{head})")), "const" in tail
+    return normalized(_PARAMETER.sub("", f"{head})")), "const" in tail
 
 
 def is_changed_elsewhere(conflict: Conflict, made: Made) -> bool:
@@ -581,7 +589,7 @@ def is_changed_elsewhere(conflict: Conflict, made: Made) -> bool:
 
 def _heads(lines: Iterable[str]) -> dict[str, str]:
     """Map the text before each line's first bracket to the line, if no other line has that text."""
-    said = [said_of(line) for line in lines if "(" in line]
-    heads = [line.partition("(")[0] for line in said]
+    calls = [normalized(line) for line in lines if "(" in line]
+    heads = [line.partition("(")[0] for line in calls]
     count = Counter(heads)
-    return {head: line for head, line in zip(heads, said, strict=True) if count[head] == 1}
+    return {head: line for head, line in zip(heads, calls, strict=True) if count[head] == 1}

@@ -20,7 +20,7 @@ class Node(Struct, frozen=True, eq=False):
 
     kind: str
     text: str  # without `lead` and `tail`; equals the joined parts
-    said: str  # words and punctuation, as `said_of` returns them
+    normalized: str  # words and punctuation, as `normalized` returns them
     parts: tuple[Node, ...] = ()
     key: str = ""
     lead: str = ""  # white space and comments before it
@@ -34,7 +34,7 @@ class Node(Struct, frozen=True, eq=False):
 
 def leaf(kind: str, text: str, *, lead: str = "", tail: str = "", key: str = "") -> Node:
     """Return a new syntax node that has a text and no parts."""
-    return Node(kind, text, said_of(text), (), key, lead, tail)
+    return Node(kind, text, normalized(text), (), key, lead, tail)
 
 
 def tree(
@@ -42,19 +42,19 @@ def tree(
 ) -> Node:
     """Return a new syntax node that consists of the given parts."""
     between = " , " if kind == "list" else " "
-    said = between.join(filter(None, (_said_whole(part) for part in parts)))
+    text = between.join(filter(None, (_normalized_whole(part) for part in parts)))
     if kind == "block":
-        said = f"\x02 {said} \x03"  # a statement inside the block differs from one after it
-    return Node(kind, "".join(part.whole for part in parts), said, tuple(parts), key, lead, tail)
+        text = f"\x02 {text} \x03"  # a statement inside the block differs from one after it
+    return Node(kind, "".join(part.whole for part in parts), text, tuple(parts), key, lead, tail)
 
 
-def _said_whole(part: Node) -> str:
+def _normalized_whole(part: Node) -> str:
     """Return the words and punctuation of a part, and of the comments before and after it."""
-    words = [part.said]
+    words = [part.normalized]
     if part.lead and not part.lead.isspace():
-        words.insert(0, said_of(part.lead))
+        words.insert(0, normalized(part.lead))
     if len(part.tail) > 1:
-        words.append(said_of(part.tail.lstrip(", \t")))
+        words.append(normalized(part.tail.lstrip(", \t")))
     return " ".join(filter(None, words))
 
 
@@ -70,20 +70,20 @@ def with_comments(nodes: Iterable[Node]) -> list[Node]:
 
 
 @lru_cache(maxsize=1 << 15)
-def said_of(text: str) -> str:
+def normalized(text: str) -> str:
     """Return a text's words and punctuation, joined by spaces; single quotes become double ones."""
     return " ".join(_WORD.findall(text.replace("'", '"')))
 
 
 @lru_cache(maxsize=1 << 12)
-def words_of(said: str) -> tuple[str, ...]:
-    """Return a tuple of the words and punctuation in a text that `said_of` returned."""
-    return tuple(said.split())
+def words_of(text: str) -> tuple[str, ...]:
+    """Return a tuple of the words and punctuation in a text that `normalized` returned."""
+    return tuple(text.split())
 
 
 @lru_cache(maxsize=1 << 13)
-def _counted(said: str) -> Counter[str]:
-    return Counter(words_of(said))
+def _counted(text: str) -> Counter[str]:
+    return Counter(words_of(text))
 
 
 def likeness(one: str, other: str) -> float:

@@ -508,10 +508,10 @@ def _repeated(text: str, language: Language) -> Counter[str]:
             seen[-1:] = [] if len(seen) > 1 else [set()]
         elif (token == "if" and last != "else") or token in _NEW_CHAINS:
             seen[-1] = set()
-        said = _once(tokens, n, last, is_ended="else" in seen[-1])
-        if said in seen[-1]:
-            repeated[said] += 1
-        seen[-1] |= {said} - {""}
+        part = _once(tokens, n, last, is_ended="else" in seen[-1])
+        if part in seen[-1]:
+            repeated[part] += 1
+        seen[-1] |= {part} - {""}
     return repeated
 
 

@@ -249,5 +249,5 @@ def test_reversed_tokens_merge_alike_or_ask(base: list[str], ours: _Edit, theirs
 def _of_tokens(sides: list[list[str]]) -> tuple[list[str], bool]:
     replay = Replay(is_theirs=True)
     nodes = [tree("code", [leaf("word", word, lead=" ") for word in side]) for side in sides]
-    merged = replay.node(*nodes).said.split()
+    merged = replay.node(*nodes).normalized.split()
     return merged, bool(replay.places or replay.asks)
