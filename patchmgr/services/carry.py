@@ -31,7 +31,7 @@ from patchmgr.engines.languages.symbols import SymbolIndex
 from patchmgr.engines.ledger.balance import balance
 from patchmgr.engines.ledger.claims import Claimed, Fate, FileClaim
 from patchmgr.engines.moved.files import ChangedFiles, is_of
-from patchmgr.engines.rebase.blocking import Left, pass_on_causes
+from patchmgr.engines.rebase.blocking import OpenConflict, pass_on_causes
 from patchmgr.engines.rebase.conflicts import shown_content
 from patchmgr.engines.rebase.crosscheck import check_merged
 from patchmgr.engines.rebase.rebase import Item, Judged, leave_out, rebase_series
@@ -172,7 +172,7 @@ class RebasedSeries(Struct, frozen=True):
     judged: tuple[Judged, ...]
     changes: Mapping[str, Entry | None]  # the new entry of each file; None if it is deleted
     # conflicts that remain after the last patch; their causes need upstream's history
-    left: tuple[Left, ...] = ()
+    left: tuple[OpenConflict, ...] = ()
     # accounts for every line of the patches; None without upstream's history
     ledger: Ledger | None = None
 
@@ -221,7 +221,7 @@ class CarryInput(Struct, frozen=True):
     formatters: Toolbox | None = None  # run with upstream's settings
     # called with the result before it has causes and warnings
     on_carried: Callable[[RebasedSeries], None] = lambda carried: None
-    left: tuple[Left, ...] = ()  # conflicts that remain in the series below
+    left: tuple[OpenConflict, ...] = ()  # conflicts that remain in the series below
     # upstream's URL, to recognize the URLs of its pull requests in headers
     repository: str | None = None
 
@@ -375,7 +375,7 @@ class _Carry:
 
     def _explained(
         self, auditor: Auditor, judged: Sequence[Judged]
-    ) -> tuple[tuple[Judged, ...], tuple[Left, ...]]:
+    ) -> tuple[tuple[Judged, ...], tuple[OpenConflict, ...]]:
         """Add evidence, causes and reliability to the verdicts."""
         given, scratch = self.given, self.given.scratch
         start = {path: given.base.entry(path) for path in explained_paths(judged)}

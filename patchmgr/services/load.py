@@ -10,7 +10,7 @@ from pathlib import Path
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-from patchmgr.engines.rebase.blocking import Left
+from patchmgr.engines.rebase.blocking import OpenConflict
 from patchmgr.errors import PatchmgrError
 from patchmgr.formats.shown import shown
 from patchmgr.model.outcome import PatchOutcome, SeriesOutcome, Verdict
@@ -96,7 +96,7 @@ class Parent(Struct, frozen=True):
     """The commit that a series is rebased onto, and the remaining conflicts of the series below."""
 
     commit: str  # if there are conflicts: what merged cleanly
-    left: tuple[Left, ...] = ()
+    left: tuple[OpenConflict, ...] = ()
     # as in `Written`, of the series below; empty if not requested
     diffs: Mapping[str, bytes] = field(default_factory=dict)
 

@@ -1,7 +1,8 @@
 """Find the later patches that a conflict blocks, and the upstream commits that caused the conflict.
 
-The rebase continues with upstream's lines, and keeps a second version of the file, with the patch's
-lines. If a later patch makes the same changes to both, the conflict does not block it.
+After a conflict, the rebase keeps two versions of the file: it continues with the one that has
+upstream's lines in the conflict regions, and the other one has the patch's lines there. If a later
+patch makes the same changes to both, the conflict does not block it.
 """
 
 from __future__ import annotations
@@ -36,8 +37,8 @@ _COMMENT = re.compile(rb"(?:#(?!\s*(?:define|if|elif|include)\b)|//).*")
 _DEFINED = re.compile(rb"\b(?:def|class|struct|enum|union|using|define|namespace)\s+(\w+)")
 
 
-class Left(Struct, frozen=True):
-    """A conflict that the rebase left in the file at `path`, to be resolved by a person later."""
+class OpenConflict(Struct, frozen=True):
+    """A conflict in the file at `path` that a person must resolve after the rebase."""
 
     origin: Origin  # the patch in conflict, and the path of the conflict
     path: str
@@ -48,11 +49,11 @@ class Left(Struct, frozen=True):
 
 def leave(
     patch: str, result: FileResult, files: Overlay, blobs: Blobs
-) -> tuple[Left, Entry | None]:
-    """Return a conflict to be resolved later, and the file with which the rebase continues.
+) -> tuple[OpenConflict, Entry | None]:
+    """Return the conflict in `result`, and the version of the file with which to continue.
 
-    The file has upstream's lines in the conflict regions; it is None if the conflict covers all of
-    it.
+    That version has upstream's lines in the conflict regions. It is None if the conflict covers the
+    whole file.
     """
     step, conflict = result.step, result.conflict
     assert conflict is not None
@@ -60,9 +61,9 @@ def leave(
     ours = files.entry(path)
     both = resolved_both_ways(conflict) if is_edit(step) and path == result.home else None
     if both is None or result.places or ours is None or ours.mode not in FILE_MODES:
-        return Left((patch, path), path, whole=frozenset((*paths_of(step), path))), None
+        return OpenConflict((patch, path), path, whole=frozenset((*paths_of(step), path))), None
     entry, theirs = (Entry(ours.mode, blobs.add(content)) for content in both)
-    return Left((patch, path), path, theirs), entry
+    return OpenConflict((patch, path), path, theirs), entry
 
 
 def resolved_both_ways(conflict: FileConflict) -> tuple[bytes, bytes] | None:
@@ -81,14 +82,14 @@ def resolved_both_ways(conflict: FileConflict) -> tuple[bytes, bytes] | None:
 
 
 def is_edit(step: FileStep) -> bool:
-    """Return whether a change leaves the path and the mode of an existing file as they are."""
+    """Return whether a change only edits the content of an existing file."""
     change, base, theirs = step.change, step.base, step.theirs
     is_there = base is not None and theirs is not None and base.mode == theirs.mode
     return is_there and change.old_path == change.new_path and not change.is_copy
 
 
 def paths_of(step: FileStep) -> tuple[str, ...]:
-    """Return the paths that a change names: the old path, the new path, or both."""
+    """Return the old and the new path of a change; a new or deleted file has only one."""
     paths = (step.change.old_path, step.change.new_path)
     return tuple(path for path in paths if path is not None)
 
@@ -99,13 +100,13 @@ def touched_by(result: FileResult) -> frozenset[str]:
     return frozenset((result.home, *result.changes, *conflict))
 
 
-def met_by(
-    left: Left, ours: Entry, result: FileResult, other: FileResult, blobs: Blobs
+def block_reason(
+    left: OpenConflict, ours: Entry, result: FileResult, other: FileResult, blobs: Blobs
 ) -> str | None:
-    """Return why an earlier conflict in a file blocks a later change, or None if it does not.
+    """Return the reason why an earlier conflict blocks a later change, or None if it does not.
 
-    `result` is the change applied to `ours`, the file with upstream's lines in the conflict;
-    `other` is the change applied to the file with the earlier patch's lines.
+    `result` is the change applied to `ours`, the file with upstream's lines in the conflict
+    regions; `other` is the change applied to the file with the earlier patch's lines there.
     """
     assert left.theirs is not None
     patch, _ = left.origin
@@ -135,8 +136,10 @@ def met_by(
     return None
 
 
-def hold_back(left: Left, result: FileResult, other: FileResult, blobs: Blobs) -> Left:
-    """Extend a conflict to the lines of a later change that the conflict blocks."""
+def extended(
+    left: OpenConflict, result: FileResult, other: FileResult, blobs: Blobs
+) -> OpenConflict:
+    """Extend a conflict to the lines of a later change that it blocks."""
     touched = touched_by(result) | touched_by(other)
     if is_edit(result.step) and touched == {left.path}:
         if other.conflict is None:
@@ -147,13 +150,13 @@ def hold_back(left: Left, result: FileResult, other: FileResult, blobs: Blobs) -
     return block_whole(left, (*paths_of(result.step), *touched))
 
 
-def block_whole(left: Left, paths: Collection[str]) -> Left:
+def block_whole(left: OpenConflict, paths: Collection[str]) -> OpenConflict:
     """Extend a conflict to the whole of its own file and of the files at `paths`."""
     return replace(left, theirs=None, whole=left.whole | {left.path, *paths})
 
 
-def go_on(left: Left, other: FileResult, blobs: Blobs) -> Left:
-    """Return a conflict, updated for a later change to its file that it does not block."""
+def updated(left: OpenConflict, other: FileResult, blobs: Blobs) -> OpenConflict:
+    """Apply a later change, which is not blocked, to the file in conflict."""
     assert left.theirs is not None
     if other.conflict is not None:
         both = resolved_both_ways(other.conflict)
@@ -170,7 +173,7 @@ def _verdicts(result: FileResult) -> tuple[Verdict, ...]:
 
 
 def _places(conflict: FileConflict | None) -> object:
-    """Return the regions of a conflict for a comparison; unclear regions equal no others."""
+    """Return the regions of a conflict, or an object that equals nothing if they are unclear."""
     if conflict is None:
         return None
     if resolved_both_ways(conflict) is None:
@@ -179,7 +182,7 @@ def _places(conflict: FileConflict | None) -> object:
 
 
 def _after(result: FileResult, path: str, before: Entry | None) -> Entry | None:
-    """Return a file as a change left it, even if it was moved, or None if it was deleted."""
+    """Return a file's entry after a change, which may move it, or None if it was deleted."""
     after = result.changes.get(path, before)
     return result.changes.get(result.home) if after is None else after
 
@@ -226,7 +229,7 @@ def _added(old: bytes, new: bytes) -> bytes:
 
 
 def _brought(without: bytes, with_it: bytes) -> set[bytes]:
-    """Return the names that a file contains only because of the lines in conflict."""
+    """Return the names that the lines in conflict bring: `with_it` has them, `without` does not."""
     added = _added(without, with_it)
     names = {word for word in _words(added) if CODE_NAME.match(word)}
     return (names | set(_DEFINED.findall(added))) - _words(without)
@@ -237,12 +240,12 @@ def _words(text: bytes) -> set[bytes]:
 
 
 def pass_on_causes(
-    judged: Sequence[Judged], before: Sequence[Left] = ()
-) -> tuple[tuple[Judged, ...], tuple[Left, ...]]:
+    judged: Sequence[Judged], before: Sequence[OpenConflict] = ()
+) -> tuple[tuple[Judged, ...], tuple[OpenConflict, ...]]:
     """Give each blocked patch the causes of the conflicts that block it.
 
-    `before` has the conflicts that were open before the first patch. Also returns those that are
-    open after the last one.
+    `before` has the unresolved conflicts from before the first patch. Also returns the unresolved
+    conflicts after the last patch.
     """
     causes = {left.origin: left.causes for left in before}
     found: list[Judged] = []
@@ -257,7 +260,7 @@ def pass_on_causes(
 
 
 def _causes(one: Judged) -> Iterator[tuple[Origin, tuple[UpstreamCommit, ...]]]:
-    """Yield each conflict of a patch with those causes that changed its file, or all causes."""
+    """Yield each conflict of a patch with the causes that touch its file, or with all causes."""
     every = one.outcome.cause
     for result in one.files:
         if result.conflict is not None:

@@ -17,15 +17,15 @@ from patchmgr.engines.conflicts.decisions import (
 )
 from patchmgr.engines.moved.units import leaf_of
 from patchmgr.engines.rebase.blocking import (
-    Left,
+    OpenConflict,
     Origin,
-    go_on,
-    hold_back,
+    block_reason,
+    extended,
     is_edit,
     leave,
-    met_by,
     paths_of,
     touched_by,
+    updated,
 )
 from patchmgr.engines.rebase.carry import carry_files, carry_rest
 from patchmgr.engines.rebase.conflicts import shown_content
@@ -69,7 +69,7 @@ class Judged(Struct, frozen=True):
     absorption: Absorption | None = None
     decision: Decision | None = None  # of a person, if one was applied
     blockers: tuple[Origin, ...] = ()  # conflicts that block the patch
-    left: tuple[Left, ...] = ()  # all conflicts so far that a person has to resolve
+    left: tuple[OpenConflict, ...] = ()  # all conflicts so far that a person has to resolve
     edited: tuple[str, ...] = ()  # other files that a person changed, too
 
 
@@ -100,7 +100,7 @@ class _Run(Struct):
     old: Overlay
     side: NewSide
     tools: Tools
-    left: dict[Origin, Left] = field(default_factory=dict)
+    left: dict[Origin, OpenConflict] = field(default_factory=dict)
     carried: set[str] = field(default_factory=set)
 
 
@@ -110,7 +110,7 @@ def rebase_series(
     tools: Tools,
     *,
     stops_at_conflict: bool = False,
-    left: Sequence[Left] = (),
+    left: Sequence[OpenConflict] = (),
 ) -> tuple[tuple[Judged, ...], Mapping[str, Entry | None]]:
     """Rebase a series in memory, and return the result for each patch and the changed files.
 
@@ -281,15 +281,15 @@ def _is_met(run: _Run, step: FileStep, blockers: dict[Origin, str]) -> bool:
         other = _text_result(step, path, left.theirs, run.tools)
         if not other.changes:
             continue
-        reason = met_by(left, ours, result, other, blobs)
+        reason = block_reason(left, ours, result, other, blobs)
         if reason is not None:
             blockers.setdefault(left.origin, reason)
-            run.left[left.origin] = hold_back(left, result, other, blobs)
+            run.left[left.origin] = extended(left, result, other, blobs)
             found = True
     return found
 
 
-def _alike(run: _Run, left: Left, ours: Entry, result: FileResult) -> FileResult | None:
+def _alike(run: _Run, left: OpenConflict, ours: Entry, result: FileResult) -> FileResult | None:
     """Merge a change as text into the file that has the lines of the earlier patch in conflict.
 
     Returns None if `result`, the change merged into upstream's lines, is not a text merge, or if
@@ -323,7 +323,7 @@ def _without_blocked(
     """Return the results that no earlier conflict blocks, and record what blocks the others."""
     blobs = run.tools.blobs
     homes = [{run.side.home(p) for p in paths_of(result.step)} for result in results]
-    tried: list[tuple[Left, int, FileResult]] = []
+    tried: list[tuple[OpenConflict, int, FileResult]] = []
     held: set[tuple[int, Origin]] = set()
     touched = set[str]().union(*homes, *map(touched_by, results))
     for left in run.left.values():
@@ -341,17 +341,17 @@ def _without_blocked(
                 others = others or carried_on(NewSide(there, run.side.homes))
                 other = others[number]
             tried.append((left, number, other))
-            reason = met_by(left, ours, result, other, blobs)
+            reason = block_reason(left, ours, result, other, blobs)
             if reason is not None:
                 blockers.setdefault(left.origin, reason)
                 held.add((number, left.origin))
     blocked = {number for number, _ in held}
     for left, number, other in tried:
         if (number, left.origin) in held:
-            now = hold_back(run.left[left.origin], results[number], other, blobs)
+            now = extended(run.left[left.origin], results[number], other, blobs)
             run.left[left.origin] = now
         elif number not in blocked:
-            run.left[left.origin] = go_on(run.left[left.origin], other, blobs)
+            run.left[left.origin] = updated(run.left[left.origin], other, blobs)
     return tuple(result for number, result in enumerate(results) if number not in blocked)
 
 
