@@ -57,7 +57,11 @@ def node_likeness(one: Node, other: Node) -> float:
 def _patience(
     a: Sequence[str], b: Sequence[str], like: Callable[[int, int], float]
 ) -> Iterator[Pair]:
-    """Yield the index pairs of equal ends, of nodes unique on both sides, and of similar nodes."""
+    """Yield the index pairs of nodes that correspond, as a patience diff finds them.
+
+    These are equal nodes at the start and at the end, nodes that are equal and unique on both
+    sides, and in small gaps between those, similar nodes.
+    """
     todo = [(0, len(a), 0, len(b))]
     while todo:
         a0, a1, b0, b1 = todo.pop()
@@ -85,7 +89,7 @@ def _best(
     box: tuple[int, int, int, int],
     like: Callable[[int, int], float],
 ) -> Iterator[Pair]:
-    """Yield, in order, the pairs of nodes whose total likeness is greatest."""
+    """Yield, in order, the index pairs of nodes for which the sum of their likeness is greatest."""
     a0, a1, b0, b1 = box
     rows, columns = a1 - a0, b1 - b0
     weight = [
@@ -109,12 +113,12 @@ def _best(
 
 
 def _weight(node: Node) -> int:
-    """Return the number of words in a node, plus 7 for a list or a block."""
+    """Return the number of words and punctuation marks in a node, plus 7 for a list or a block."""
     return node.normalized.count(" ") + (8 if node.kind in ("list", "block") else 1)
 
 
 def _significant(pairs: list[Pair], one: Nodes, other: Nodes) -> list[Pair]:
-    """Return the pairs, except runs that weigh no more than the edits before and after them."""
+    """Return the pairs without the runs that weigh no more than the edits on both sides of them."""
     weights = [[0, *accumulate(map(_weight, side))] for side in (one, other)]
     runs: list[list[Pair]] = []
     for pair in pairs:

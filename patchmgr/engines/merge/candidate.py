@@ -35,7 +35,7 @@ class FileCandidates(Struct, frozen=True):
         return tuple(piece for piece in self.pieces if not isinstance(piece, str))
 
     def joined(self, chosen: tuple[str, ...]) -> str:
-        """Return the whole text of the file, with one `chosen` text for each region."""
+        """Return the text of the file, with one `chosen` text for each conflict region."""
         texts = iter(chosen)
         return "".join(p if isinstance(p, str) else next(texts) for p in self.pieces)
 

@@ -1,4 +1,4 @@
-"""The values that describe a conflict region, and a candidate resolution that is not judged yet."""
+"""A conflict region, and a candidate resolution that has no likelihood yet."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _Side = TypeVar("_Side")
 
 
 class Made(Struct, frozen=True):
-    """A candidate resolution that is not judged yet, and the rule that made it."""
+    """A candidate resolution that has no likelihood yet, and the rule that made it."""
 
     rule: str
     text: str
@@ -36,7 +36,7 @@ class Made(Struct, frozen=True):
 
 
 class Conflict(Struct, frozen=True):
-    """A conflict region and its file: what is the same for all candidate resolutions."""
+    """A conflict region, and the facts that all of its candidate resolutions share."""
 
     region: Region
     flat: Sequence[Node]  # the sides as tokens
@@ -65,15 +65,15 @@ def is_layout(conflict: Conflict) -> bool:
 
 
 def ways(two: Sequence[_Side]) -> tuple[Sequence[_Side], Sequence[_Side]]:
-    """Return both sides of a conflict as (one, other), and as (other, one)."""
+    """Return two sides in both orders: `((ours, theirs), (theirs, ours))`."""
     return two, two[::-1]
 
 
 def counted(lines: Iterable[str]) -> Words:
-    """Count lines, without their indentation."""
+    """Count how often each line occurs, ignoring indentation."""
     return Counter(line.strip() for line in lines)
 
 
 def is_distinctive_line(line: str) -> bool:
-    """Return whether a line is distinctive, so that its text is unlikely to occur by chance."""
+    """Return whether a line is distinctive: unlikely to occur by chance, unlike `}` or `return`."""
     return is_distinctive(bare(line.encode("utf-8", "surrogateescape")))

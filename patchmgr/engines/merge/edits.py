@@ -1,4 +1,4 @@
-"""Describe what a patch does to a file as a list of edits, and name the symbol of each edit."""
+"""Describe what a patch does to a file as a list of edits, each with the symbol it changes."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def edits_of_parts(pairs: Sequence[tuple[str, str]], path: str) -> tuple[Edit, .
 
 
 def _edited(base: Node, theirs: Node, symbol: str, within: str) -> Iterator[Edit]:
-    """Yield the edits to a node that both trees have; `within` is the statement around the node."""
+    """Yield the edits to a node of both trees; `within` is the statement that contains it."""
     if base.whole == theirs.whole:
         return
     if base.normalized == theirs.normalized:
@@ -140,7 +140,7 @@ def _text(nodes: Sequence[Node]) -> str:
 
 
 def _owner(parts: Sequence[Node], at: int) -> str:
-    """Return the name before a list's bracket, or the variable that gets the list, or ""."""
+    """Return the name that a list belongs to: `f` for `f(a, b)`, `x` for `x = [a, b]`, or ""."""
     words = (node.text for node in reversed(parts[:at]) if node.kind in ("word", "sign"))
     name = next((word for word in words if word not in _BEFORE_LISTS), "")
     if name == "]" and len(parts) > 1 and parts[1].text == ":":
@@ -165,7 +165,7 @@ def _name(node: Node) -> str:
 
 
 def _rewritten(old: Node, new: Node) -> str:
-    """Describe the replacement of a text, beginning shortly before the first difference."""
+    """Return a sentence such as "replace `…b = 1` with `…b = 2`"; long texts are cut short."""
     one, other = (" ".join(node.text.split()) for node in (old, new))
     same = next(
         (n for n, (a, b) in enumerate(zip(one, other, strict=False)) if a != b),

@@ -45,10 +45,10 @@ class Subject(Struct, frozen=True):
     features: dict[str, str]
 
     def is_undone(self, text: str) -> bool:
-        """Return whether a text still has words that only one side removed.
+        """Return whether a candidate `text` has words again that only one side removed.
 
-        Removed punctuation counts only if no word was removed with it and the text equals the other
-        side.
+        Punctuation counts only if that side removed no words and the text has the words of the
+        other side.
         """
         # Upstream of elements replaces `uint256S("1ebb")` with `"1ebb"`, and the patch changes the
         # string (1fd44e5dfc).
@@ -102,7 +102,7 @@ def _what(sides: Sequence[Node]) -> str:
 
 
 def _geometry(flat: Sequence[Node]) -> dict[str, str]:
-    """Return, as features, what each side's edits do, how large they are, and how far apart."""
+    """Return the kinds, sizes and distance of both sides' edits, as features."""
     changes = [token_edits(flat[0], side) for side in flat[1:]]
     sizes = [sum(max(e.end - e.start, e.last - e.first) for e in edits) for edits in changes]
     return {
@@ -143,11 +143,11 @@ def removed_names(base: Words, side: Words) -> Words:
 def stale(
     region: Subject, sides: Sequence[str], removed: Sequence[Words], language: Language
 ) -> str:
-    """Return what became of the names that one side adds to a region and the other side removes.
+    """Return whether names that one side adds to a region are still used by the other side.
 
-    Returns "gone" if the other side has no use of a name left in the file, "fewer" if it still uses
-    all of them, or "no" if there are no such names. `sides` are the file's texts in ours and
-    theirs, and `removed` the names that each removes.
+    Only names count that the other side removes from lines of its file. Returns "gone" if its file
+    no longer uses one of them, "fewer" if it still uses all of them, or "no" if there are none.
+    `sides` are the file's texts in ours and theirs, and `removed` the names that each removes.
     """
     base, *both = region.names
     rows = zip(both[::-1], removed, sides, sides[::-1], strict=True)
@@ -172,7 +172,7 @@ def _occurs(name: str, text: str, language: Language) -> bool:
 
 
 def _shared(ours: Words, theirs: Words) -> str:
-    """Return the share of the added words that both sides add, as the name of a range."""
+    """Return how much of what the sides add is the same, as the name of a range."""
     least = min(ours.total(), theirs.total())
     return "nothing" if not least else bucket((ours & theirs).total() / least, _SHARES)
 

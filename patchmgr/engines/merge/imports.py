@@ -50,7 +50,7 @@ class FileImports(Struct, frozen=True):
 
 
 def _is_invented(module: str, name: str, base: _Imports, sides: Sequence[_Imports]) -> bool:
-    """Return whether no side has an import, and no side moved names to its module."""
+    """Return whether an import is on no side, and does not follow from a move to its module."""
     if any((module, name) in side for side in sides):
         return False
     # A move counts if only the other side imports `name` from the old module: upstream replaces
@@ -78,7 +78,7 @@ def _is_moved_back(module: str, name: str, sides: Sequence[_Imports]) -> bool:
 
 
 def _is_from_a_replaced_module(new: _Imports, base: _Imports, side: _Imports) -> bool:
-    """Return whether any new import is from a module that a side replaced with another one."""
+    """Return whether a new import is from a module that a side no longer imports names from."""
     if _replaced_modules(base, side) & {place for one in new for place in _places(*one)}:
         return True
     # If a side now imports `tests.a` instead of `a`, `b` may have become `tests.b` as well.
@@ -92,14 +92,14 @@ def _is_from_a_replaced_module(new: _Imports, base: _Imports, side: _Imports) ->
 
 
 def _replaced_modules(base: _Imports, side: _Imports) -> set[str]:
-    """Return the modules and packages whose names a side now imports from elsewhere."""
+    """Return the modules and packages whose names a side now imports from other modules."""
     names = {name for _, name in side}
     moved = {place for module, name in base - side if name in names for place in _places(module)}
     return moved - {place for module, _ in side for place in _places(module)}
 
 
 def _places(module: str, *name: str) -> Iterator[str]:
-    """Yield the packages that contain a module (outermost first), the module, and a name in it."""
+    """Yield the packages around a module (outermost first), the module, and a name in it."""
     words = [*_PART.findall(module), *name]
     yield from ("/".join(words[: n + 1]) for n in range(len(words)))
 

@@ -58,7 +58,7 @@ class Language(Struct, frozen=True):
         )
 
     def opened_by(self, line: str) -> int:
-        """Return how many blocks a line opens, less one if it begins with `end`."""
+        """Return how many blocks a line opens, minus 1 if it begins with `end`."""
         is_end = re.match(r"\s*end\b", line) is not None
         return bool(self.opens) and (re.match(self.opens, line) is not None) - is_end
 
@@ -137,7 +137,7 @@ class Token(Struct, frozen=True):
 
 
 def lex(text: str, language: Language) -> Iterator[Token]:
-    """Yield the tokens of a text. Joined in order, their `lead` and `text` give the text again.
+    """Yield the tokens of a text; their `lead` and `text`, joined in order, are the text.
 
     A line feed outside brackets is a separate token, `eol`. The last token is empty.
     """
@@ -178,7 +178,7 @@ def code_lines(lines: Iterable[str], language: Language) -> list[str]:
 
 
 def cxx_tokens(text: str) -> Iterator[Token]:
-    """Yield the tokens of a C++ text and of its macros' bodies; an empty `eol` ends a macro."""
+    """Yield the tokens of a C++ text and of its macros' bodies, which end with an empty `eol`."""
     for token in lex(text, C):
         found = _DEFINE.match(token.text) if token.kind == "directive" else None
         if found is None:

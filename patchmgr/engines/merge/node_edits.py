@@ -71,9 +71,10 @@ def _flat(nodes: Nodes, has_lists: bool) -> tuple[Node, ...]:
 
 
 def _slides(base: Nodes, side: Nodes, edits: list[NodeEdit]) -> Iterator[tuple[int, int, bool]]:
-    """Yield (start, end, has names) of each range within which an insertion or deletion can slide.
+    """Yield (start, end, has names) for each range in which an insertion or deletion can slide.
 
-    A range without names, as in `x()`, is given without its ends: only an edit inside it counts.
+    If the range has no names, as in `x()`, only edits strictly inside it count, so its ends are
+    left out.
     """
     old = [p.normalized for p in base]
     for edit in edits:
@@ -96,7 +97,7 @@ _Cluster = tuple[list[NodeEdit], list[NodeEdit], int, int]
 
 
 def clusters(ours: list[NodeEdit], theirs: list[NodeEdit]) -> list[_Cluster]:
-    """Return groups of both sides' edits that overlap, each with the range of base it covers."""
+    """Group the edits of both sides that overlap; return each group with its range in base."""
     groups: list[tuple[list[NodeEdit], list[NodeEdit]]] = []
     both = sorted(
         [(e.start, e.end, 0, e) for e in ours] + [(e.start, e.end, 1, e) for e in theirs],

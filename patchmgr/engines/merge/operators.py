@@ -37,12 +37,13 @@ def is_regrouped(conflict: Conflict, made: Made) -> bool:
     """Return whether more operators compete for an operand in the candidate than on the sides.
 
     Upstream changes `flags` to `flags == 3`, and the patch changes it to `mask & flags`; or they
-    change `file.isImage()` to `file != null && file.isImage()` and `file.isImage() ||
+    change `file.isImage()` to `file != null && file.isImage()` and `file.isImage()
+
     file.isVideo()` (nextcloud/android 62c918f59a). Nobody decided which operator is applied first.
 
     A missing comma and adjacent strings count, too. Both sides of a merge in torchao (7ca78ec6dc2a)
-    add a call, and the middle lines of the calls are equal: the strings of both were in one call.
-    A lost prefix counts as well: `-v1` and `v2 - v1` would give `v2 - v1`.
+    add a call, and the merge joined the two calls into one that has the strings of both. A lost
+    prefix counts as well: `-v1` and `v2 - v1` would give `v2 - v1`.
     """
     texts = (made.text, *map("".join, conflict.region.sides))
     merged, base, ours, theirs = (competing(text, conflict.around.language) for text in texts)
@@ -73,7 +74,7 @@ def competing(text: str, language: Language) -> Counter[tuple[str, str]]:
 
 
 class _Reader:
-    """Reads tokens from left to right.
+    """Reads tokens from left to right, and counts the operators that compete for an operand.
 
     `waiting` holds the operators whose right operand has not ended. For each open bracket, `outer`
     holds the operators that wait outside it, and whether it groups operands. `is_value` says
@@ -156,7 +157,7 @@ class _Reader:
         return True
 
     def _between(self, token: Token, after: Token) -> bool:
-        """Read what may be an operator, and return whether it is the end of an operand instead."""
+        """Read a token that may be an operator; return true if it ends an operand instead."""
         word = token.text
         if word == "not" or (word == "?" and (not token.lead or after.text == ".")):
             return True  # `x not in y`, `name?: str`, `f()?`
@@ -171,7 +172,7 @@ class _Reader:
         return False
 
     def _count(self, others: list[str], word: str) -> None:
-        """Count an operator with each one before it, if it matters which is applied first."""
+        """Count a pair for each operator before this one, if it matters which is applied first."""
         for one in others:
             pair = {one, word}
             is_same = one == word and one in _ASSOCIATIVE

@@ -1,4 +1,4 @@
-"""Find the order of two insertions at the same position, or why a person must choose the order."""
+"""Find the order of two insertions at the same position, or why a person must choose it."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class Chunk(Struct, frozen=True):
 
 
 def order_reason(chunk: Chunk, earlier: Nodes, later: Nodes, *, is_python: bool) -> str:
-    """Return why a person must choose the order of both sides' insertions, or "" if nobody must."""
+    """Return why a person must choose the order of two insertions, or "" if nobody must."""
     if not _entries(earlier).isdisjoint(_entries(later)):
         return "same key"
     if chunk.bracket in _IN_ORDER:  # positional items come before named ones
@@ -72,7 +72,7 @@ def _is_condition(node: Node) -> bool:
 
 
 def _opens_conditions(run: Nodes) -> bool:
-    """Return whether an insertion ends only those preprocessor conditions that it begins."""
+    """Return whether an insertion ends only preprocessor conditions that it begins itself."""
     words = [p.text.lstrip("# \t") for p in run if _is_condition(p)]
     depths = accumulate(word.startswith("if") - word.startswith("endif") for word in words)
     return all(depth >= word.startswith("el") for word, depth in zip(words, depths, strict=True))
@@ -87,9 +87,9 @@ def _is_clause(node: Node) -> bool:
 
 
 def adjacent_reason(chunk: Chunk, at: int, merged: Nodes) -> str:
-    """Return why a person must check two changes that are adjacent in base, or "" if nobody must.
+    """Return why a person must check two changes next to each other in base, or "".
 
-    `merged` are the merged nodes before the changes.
+    `at` is the index in base between the changes, and `merged` are the merged nodes before it.
     """
     sides = (chunk.base, chunk.ours, chunk.theirs)
     before = (chunk.base[at - 1] if at else chunk.around[0], [chunk.around[0], *merged][-1])
@@ -157,7 +157,7 @@ _LEAVING = frozenset(("return", "raise", "throw", "break", "continue", "goto", "
 
 
 def _is_named(item: Node, bracket: str) -> bool:
-    """Return whether an item may stand in any order: `name=value`, a bare `*`, or `**`."""
+    """Return whether the position of an argument does not matter: `name=value`, `*` or `**`."""
     # The parameters after `*` are passed by name.
     is_sign = item.normalized == "*" or item.normalized.startswith("* *")
     words = words_of(item.normalized)[1:]
@@ -165,7 +165,7 @@ def _is_named(item: Node, bracket: str) -> bool:
 
 
 def order_of(chunk: Chunk, ours: Nodes, theirs: Nodes) -> Callable[[Node], tuple[bool, str]] | None:
-    """Return the key by which both sides sort imports or list items, or None if one is unsorted."""
+    """Return the key by which both sides sort imports or list items, or None if one does not."""
     if chunk.kind != "list" and not all(p.kind == "import" for p in (*ours, *theirs)):
         return None
     before, after = ([p] if p and p.kind in ("code", "import") else [] for p in chunk.around)
@@ -176,7 +176,7 @@ def order_of(chunk: Chunk, ours: Nodes, theirs: Nodes) -> Callable[[Node], tuple
 
 
 def _name(node: Node) -> str:
-    """Return the text that a node is sorted by: its module, or its content."""
+    """Return the text that a node is sorted by: the module of an import, or the text itself."""
     if node.kind != "import":
         return node.normalized
     words = node.key.split()
@@ -268,10 +268,10 @@ def one_after_the_other(first: Nodes, second: Nodes) -> Nodes:
 
 
 def _rank(run: Nodes) -> int:
-    """Return a rank for an insertion; of two at one position, the lower rank comes first.
+    """Return the rank of an insertion; of two at the same position, the lower rank comes first.
 
     A docstring is the first statement (openstack/swift 902ce40a37). Imports come before other code
-    (585040c33e), and `if __name__ ==` and an annotation of what follows come last.
+    (585040c33e). An `if __name__ ==`, or a final annotation such as `@Test`, comes last.
     """
     kinds = {p.kind for p in run} - {"blank"}
     if kinds in ({"docstring"}, {"import"}):
@@ -280,7 +280,7 @@ def _rank(run: Nodes) -> int:
 
 
 def _is_remark(run: Nodes) -> bool:
-    """Return whether an insertion ends with a comment, and its last node follows no blank line."""
+    """Return whether an insertion ends with a comment that has no blank line before it."""
     parts = next((p.parts for p in run[::-1] if p.kind != "blank"), ())
     is_comment = bool(parts) and all(part.kind == "comment" for part in parts)
     return is_comment and not _has_blank_line(run[-1])

@@ -1,7 +1,7 @@
 """Find the reasons why a person must confirm a candidate resolution that is likely to be right.
 
-Without the checks, 62 of 658 resolved files in C and C++ (of 1,300) were unlike a person's merge.
-With the checks, 14 of the 62 and about 20 of the others are left to a person.
+In a test on 1,300 conflicted files in C and C++, 658 were resolved without these checks, 62 of them
+unlike the person's merge. With the checks, 14 of the 62 and about 20 others are left to a person.
 """
 
 from __future__ import annotations
@@ -87,10 +87,10 @@ def reason(conflict: Conflict, made: Made) -> str:
 
 
 def _is_indented(conflict: Conflict, made: Made) -> bool:
-    """Return whether two sides differ in layout alone, but mean different things in Python.
+    """Return whether only the layout of Python code is in conflict, but it changes the meaning.
 
-    A candidate with the code of one side in the layout of the other is fine. This is checked by
-    tokens, because Python 2 cannot be parsed (pyload/pyload be459e0b40, 8da44b430b).
+    The candidate is accepted if it has the code of one side in the layout of the other. Tokens are
+    compared, because Python 2 cannot be parsed (pyload/pyload be459e0b40, 8da44b430b).
     """
     base, ours, theirs = map("".join, conflict.region.sides)
     cases = {
@@ -106,10 +106,10 @@ def _is_indented(conflict: Conflict, made: Made) -> bool:
 
 
 def _is_in_another_block(conflict: Conflict, made: Made) -> bool:
-    """Return whether a line is indented more, compared with the line before, than on any side.
+    """Return whether a line is indented more, relative to the line before it, than on any side.
 
-    One side removes the `if` around some lines, and the other adds an `if` to them, which landed in
-    the block of the line before (qutebrowser deb1471f2a).
+    One side removes the `if` around some lines, and the other puts an `if` around them: in the
+    merge, the new `if` was in the block of the line before it (qutebrowser deb1471f2a).
     """
     merged, *sides = map(_steps, (made.text, *map("".join, conflict.region.sides)))
     known = [(pair, side[pair]) for side in sides for pair in side.keys() & merged.keys()]
@@ -119,7 +119,7 @@ def _is_in_another_block(conflict: Conflict, made: Made) -> bool:
 
 @lru_cache(maxsize=64)
 def _steps(text: str) -> dict[tuple[str, str], int]:
-    """Map each two adjacent lines to 1 if the second is indented more, -1 if less, or else to 0."""
+    """Map each pair of adjacent lines to 1 if the second is indented more, -1 if less, or 0."""
     lines = ((column, " ".join(tokens)) for column, tokens in code_of(text)[1])
     return {
         (one[1], other[1]): (other[0] > one[0]) - (other[0] < one[0])
@@ -161,11 +161,11 @@ def _is_reworded(line: str, new: Iterable[str]) -> bool:
 
 
 def _is_of_two_sections(conflict: Conflict, _: Made) -> bool:
-    """Return whether the sides' lines may belong to different sections, as those of a changelog.
+    """Return whether the sides' lines may belong to different sections, as in a changelog.
 
-    Both insert lines, and only one begins a section, or both begin one for the same version. Or one
-    changes a section's release: the other side's day of 0.14.4 would be that of 0.15.0
-    (datalad/datalad 7b107319e9).
+    Either both sides insert lines, and only one begins a section, or both begin one for the same
+    version. Or one side changes the version in a heading: the other side adds the date of 0.14.4 to
+    it, which is not the date of 0.15.0 (datalad/datalad 7b107319e9).
     """
     old, *both = conflict.region.changed
     if old:
@@ -182,10 +182,10 @@ def _is_of_two_sections(conflict: Conflict, _: Made) -> bool:
 
 
 def _is_left_behind(conflict: Conflict, _: Made) -> bool:
-    """Return whether one side changes the indentation of a line that the other side changes.
+    """Return whether one side indents a line differently, and the other side changes its words.
 
     Upstream of pytest changes a link, and the patch turns the lines around it into a comment. In
-    plain text, a side that changes only the indentation of the region does not count.
+    plain text, it does not count if a side changes only the layout of the region.
     """
     base, *sides = conflict.region.changed
     is_only_layout = (
@@ -202,7 +202,7 @@ def _is_left_behind(conflict: Conflict, _: Made) -> bool:
 
 
 def _loses(conflict: Conflict, made: Made) -> bool:
-    """Return whether the candidate lacks words that a side adds, or a side's order of words."""
+    """Return whether the candidate lacks words that a side adds, or has them in another order."""
     if any(place.kind == "string" and place.how == "edit" for place in made.places):
         return True  # all words of "15.1.0" are in "15.0.1"
     lacks = {made.features["keeps ours"], made.features["keeps theirs"]} - {"all", "nothing"}
@@ -232,8 +232,8 @@ def _lacks_code(conflict: Conflict, made: Made) -> bool:
 def _is_out_of_order(conflict: Conflict, made: Made) -> bool:
     """Return whether the candidate has a side's words in another order. Imports do not count.
 
-    Either that side only changes the order, and the candidate is the other side's text; or both
-    sides insert text, and the candidate has the words of one side in other places.
+    Either that side only reorders words, and the candidate is the other side's text; or both sides
+    insert text, and the candidate lacks the order of one of them.
     """
     # One side of openscad moves `this->loc` from one call to another, and the other one puts a
     # `try` around both (ef220dfada). Both sides of mumble add a function with the same names in two
@@ -269,7 +269,7 @@ def _drops_a_suffix(conflict: Conflict, *, of_ours: bool) -> bool:
 
 
 def _is_one_side(conflict: Conflict, made: Made) -> bool:
-    """Return whether the candidate is only one side's text, although it may need the other's."""
+    """Return whether the candidate is one side's text, and may need the other side's changes."""
     if made.rule not in _SIDES:
         return False
     base, ours, theirs = (set(imported("".join(side))) for side in conflict.region.sides)
@@ -279,7 +279,7 @@ def _is_one_side(conflict: Conflict, made: Made) -> bool:
 
 
 def _is_before_another(conflict: Conflict, made: Made) -> bool:
-    """Return whether an annotation or label that ends a side's lines now stands before other lines.
+    """Return whether an annotation or label at the end of a side's lines is before other lines now.
 
     One side decorates a class, and the other adds a class before it (OctoPrint 7db030a60f79).
     """
@@ -301,7 +301,7 @@ def _is_command(conflict: Conflict, made: Made) -> bool:
 
 
 def _has_two_wordings(conflict: Conflict, made: Made) -> bool:
-    """Return whether the candidate has both sides' lines, which may say one thing in two ways."""
+    """Return whether the candidate has both sides' lines, which may be versions of one text."""
     region = conflict.region
     # In plain text, the last line may be an entry of two lists: the last release in a changelog
     # (prometheus/prometheus ae3eca0909).
@@ -310,9 +310,9 @@ def _has_two_wordings(conflict: Conflict, made: Made) -> bool:
 
 
 def _is_of_one_block(conflict: Conflict, made: Made) -> bool:
-    """Return whether both sides begin a block such as `default:`, and the candidate joins them.
+    """Return whether both sides begin the same block, such as `default:`, and the merge has one.
 
-    It is the same if the sides put a line into different blocks (keepassxc 468519cd46).
+    It also counts if the sides put a line into different blocks (keepassxc 468519cd46).
     """
     is_open = "".join(conflict.region.head).rstrip().endswith(("{", ":"))
     base, *sides = (_around(lines, conflict.around.language) for lines in conflict.region.sides)
@@ -328,7 +328,7 @@ def _is_of_one_block(conflict: Conflict, made: Made) -> bool:
 
 
 def _around(lines: Iterable[str], language: Language) -> dict[str, tuple[int, str]]:
-    """Map each line to how many blocks are open before it, and to the text before it."""
+    """Map each line to the number of open blocks before it, and to all text before it."""
     found, depth, text = dict[str, tuple[int, str]](), 0, ""
     for line in map(str.strip, lines):
         found.setdefault(line, (depth, text))
@@ -339,9 +339,9 @@ def _around(lines: Iterable[str], language: Language) -> dict[str, tuple[int, st
 def _is_emptied(conflict: Conflict, made: Made) -> bool:
     """Return whether one side deletes all lines of a region, and the other wraps or changes them.
 
-    What is left would be useless: in git's git-compat-util.h, one side deleted two includes, and
-    the other put an `#if` around them (73a0d5e2578b). If the other side only adds lines before or
-    after the deleted ones, its lines are kept.
+    What is left would be useless: in git's git-compat-util.h, one side deletes two includes, and
+    the other puts an `#if` around them (73a0d5e2578b). It does not count if the other side only
+    adds lines before or after the deleted ones.
     """
     old, *both = ([x.strip() for x in side] for side in conflict.region.changed)
     left = next((side for side in both if any(side)), [])
@@ -350,7 +350,7 @@ def _is_emptied(conflict: Conflict, made: Made) -> bool:
 
 
 def _is_unaccounted(conflict: Conflict, made: Made) -> bool:
-    """Return whether a word that both sides keep is lost, or a word occurs too often."""
+    """Return whether the candidate lacks a word of both sides, or has a word too often."""
     known, merged = conflict.subject, Counter(words_of(normalized(made.text)))
     base, sides = known.base, (known.ours, known.theirs)
     kept = base - (base - sides[0]) - (base - sides[1])
@@ -364,7 +364,7 @@ def is_annotation(line: str) -> bool:
 
 
 def _joins_lines(conflict: Conflict, made: Made) -> bool:
-    """Return whether a line joins two lines of the sides, or a comment joins two comments."""
+    """Return whether the candidate has two of the sides' lines, or comments, joined into one."""
     # Each side removes one of two empty lines: `def f():` and the comment below it were one line
     # (tribler a976408033). Each puts its own comment at the end of a line (qutebrowser 2963de3d92).
     # One puts a comment on one line, and the other adds a line (doctrine/orm a0c2aa0cac).
@@ -375,7 +375,7 @@ def _joins_lines(conflict: Conflict, made: Made) -> bool:
 
 
 def _joins_two(merged: set[str], *sides: set[str]) -> bool:
-    """Return whether `merged` has a new line or comment that consists of two from the sides."""
+    """Return whether `merged` has a new line or comment that joins two from the sides."""
     known = set[str]().union(*sides)
     worded = {one for one in known if WORD.search(one)}
     return any(
@@ -409,7 +409,7 @@ def _conditions(lines: Iterable[str]) -> Words:
 
 
 def _has_two_remarks(conflict: Conflict, _: Made) -> bool:
-    """Return whether both sides insert nothing but a comment on what follows."""
+    """Return whether both sides insert only a comment, which describes the same code."""
     # a file had two licences, and a class was described twice (owncloud/client 457f9b587d,
     # OpenLightingProject/ola 06a6e78a5d)
     base, *sides = ("".join(side).strip() for side in conflict.region.changed)
@@ -420,13 +420,14 @@ def _has_two_remarks(conflict: Conflict, _: Made) -> bool:
 
 
 def _ragged(text: str, _: Language) -> set[int]:
-    """Return the numbers of cells in the rows of Markdown tables, or none if all are equal."""
+    """Return how many cells the rows of Markdown tables have, or nothing if all have as many."""
     cells = {line.count("|") for line in lines_of(text) if line.lstrip().startswith("|")}
     return cells if len(cells) > 1 else set()
 
 
 def _wordless(text: str, _: Language) -> set[str]:
-    """Return the lines without any word. Of `a.h \\`, ` \\` may be left (gnuradio 2d395c207b)."""
+    r"""Return the lines without any word, such as ` \` after a merge dropped the word before it."""
+    # Of `a.h \`, only ` \` was left (gnuradio 2d395c207b).
     return {line.strip() for line in lines_of(text) if not WORD.search(line)} - {""}
 
 
@@ -458,7 +459,7 @@ def _inserted_between(old: Sequence[str], side: Sequence[str]) -> Iterator[tuple
 
 
 def _is_behind_an_end(conflict: Conflict, made: Made) -> bool:
-    """Return whether one side's insertion comes after one that ends the block around both.
+    """Return whether an insertion of one side follows one of the other that ends their block.
 
     For example, upstream adds a statement to a function, and the patch ends that function and
     begins another.
@@ -478,10 +479,10 @@ def _is_behind_an_end(conflict: Conflict, made: Made) -> bool:
 
 
 def _ends_what_is_around(before: str, after: str, language: Language) -> bool:
-    """Return whether a text would change what the text after it means.
+    """Return whether the text `before` changes the meaning of the text `after` it.
 
-    It begins a section with a label such as `private:`, or it is incomplete: it ends with an
-    attribute of a function, for example.
+    It begins a section with a label such as `private:`, or it is incomplete, because it ends, for
+    example, with an attribute of a function.
     """
     # A signal became a private slot (owncloud/client 0589bfc51b). `__attribute__((noreturn))` was
     # before another function (collectd 9988d61c84), and two lists of initializers were before one
@@ -502,7 +503,7 @@ def _macro(text: str) -> str:
 
 
 def _is_cut_in_two(conflict: Conflict) -> bool:
-    """Return whether one side ends a block between two edits of the other side."""
+    """Return whether one side closes a block between two places that the other side edits."""
     # One side of gnuradio makes two functions of one, and the other adds a variable before its only
     # statement, and uses it there (bbbbf8b042).
     language = conflict.around.language
@@ -534,7 +535,7 @@ def _is_cut_otherwise(conflict: Conflict, made: Made) -> bool:
 
 
 def _adds(found_in: Callable[[str, Language], set[Any]]) -> _Reason:
-    """Return a reason that holds if `found_in` finds something in a candidate but on no side."""
+    """Return a reason that applies if `found_in` finds something in the candidate only."""
 
     def is_new(conflict: Conflict, made: Made) -> bool:
         texts = (made.text, *map("".join, conflict.region.sides))

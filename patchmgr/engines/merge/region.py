@@ -1,4 +1,4 @@
-"""Split a text with conflict markers into clean lines and regions, and widen the regions."""
+"""Split a text with conflict markers into clean lines and conflict regions, and extend these."""
 
 from __future__ import annotations
 
@@ -62,9 +62,9 @@ def _lines(text: bytes) -> Lines:
 
 
 def grown(pieces: Sequence[Piece], base: str) -> tuple[Piece, ...]:
-    """Put back into the conflict regions the lines that both sides add and zdiff3 left out.
+    """Add to the regions the lines that both sides add, which zdiff3 leaves out of them.
 
-    Lines from the start of a region are also kept as its `head`, lines from its end as its `tail`.
+    Lines added at the start of a region are also its `head`, and lines added at its end its `tail`.
     """
     found = list(pieces)
     in_base = _in_base(pieces, base)
@@ -85,7 +85,7 @@ def grown(pieces: Sequence[Piece], base: str) -> tuple[Piece, ...]:
 
 
 def _in_base(pieces: Sequence[Piece], base: str) -> set[int]:
-    """Return the indices of those base lines of the pieces that are also in the text `base`."""
+    """Return the indices of the base lines of all pieces that really occur in the text `base`."""
     sides = [p.base if isinstance(p, Region) else p for p in pieces]
     old = [x for side in sides for x in side]
     edges = set(accumulate(map(len, sides)))
@@ -98,7 +98,7 @@ def _in_base(pieces: Sequence[Piece], base: str) -> set[int]:
 
 
 def _at_an_edge(lines: Sequence[str], run: range, edges: Set[int]) -> range:
-    """Return a run of added lines, slid to one of `edges` if that does not change the text."""
+    """Return a run of added lines, moved to one of `edges` if that gives the same text."""
     # Each side adds an entry between two blank lines, with a third blank line: which of the three
     # is new cannot be seen (pypa/pip 0fffb402e4).
     for step in (-1, 1):
@@ -130,7 +130,11 @@ _CLOSES = re.compile(r"\s*(?:[)\]}]|</|(?:end|fi|done|esac)\b)")
 
 
 def slid(pieces: Sequence[Piece]) -> tuple[Piece, ...]:
-    """Shift each region in which both sides insert to where the insertions really begin."""
+    """Move each region in which both sides only insert lines to where a block begins or ends.
+
+    The text of the sides does not change. For a function that is inserted after another one, git
+    may show the `}` of either function as inserted.
+    """
     # If both sides add a function at the end of a file, git's region has `}`, an empty line and the
     # function without its `}` (prometheus/prometheus 9eec3ab904), or without its last `return`
     # (pymedusa/Medusa 0e54a05278). Or it has the first line of the next comment (jellyfin
@@ -166,7 +170,10 @@ def _slid(before: Lines, region: Region, after: Lines) -> tuple[Lines, Region, L
 
 
 def _ends_a_block(line: str, both: Sequence[Lines], n: int) -> bool:
-    """Return whether a line closes brackets, or both sides go on with less indentation at `n`."""
+    """Return whether a line ends a block: it is a closing bracket, or less indented lines follow.
+
+    The following lines are those from index `n` of both sides.
+    """
     depth = len(line) - len(line.lstrip()) if line.strip() else 0
     following = (next(filter(str.strip, side[n:]), line) for side in both)
     is_deeper = all(len(x) - len(x.lstrip()) < depth for x in following)
@@ -174,7 +181,7 @@ def _ends_a_block(line: str, both: Sequence[Lines], n: int) -> bool:
 
 
 def widened(pieces: Sequence[Piece], language: Language) -> tuple[Piece, ...]:
-    """Extend each region until its statements are whole; regions that then meet become one."""
+    """Extend each region to complete statements; regions that then overlap are joined."""
     found = list(pieces)
     at = 1
     while at < len(found):
@@ -192,7 +199,10 @@ def widened(pieces: Sequence[Piece], language: Language) -> tuple[Piece, ...]:
 
 
 def _apply(found: list[Piece], at: int, wide: tuple[int, int]) -> int:
-    """Extend a region by the lines that it lacks, or join it with the region that has them."""
+    """Extend the region at `at` by (lines before, lines after), or join it with the region there.
+
+    Returns the index of the region to look at next.
+    """
     before, region, after = found[at - 1], found[at], found[at + 1]
     assert isinstance(before, tuple) and isinstance(region, Region) and isinstance(after, tuple)
     if wide[0] > len(before) and at > 1:
@@ -217,7 +227,10 @@ def _joined(found: list[Piece], at: int) -> int:
 
 
 def _widened(found: list[Piece], at: int, language: Language) -> tuple[int, int] | None:
-    """Return how many lines a region lacks before and after it, or None if it is whole."""
+    """Return how many lines a region needs before and after it to have complete statements.
+
+    Returns None if it has them already.
+    """
     if language.layout == "lines" and language.family in ("text", "shell"):
         return None
     region = found[at]
@@ -251,7 +264,7 @@ _BESIDE_RAW_STRINGS = re.compile(
 
 
 def _anchor(lines: Sequence[str], language: Language) -> int:
-    """Return the index of the last line that certainly begins a statement."""
+    """Return the index of the last line that surely begins a statement, or 0."""
     starts = _BESIDE_RAW_STRINGS if language.continues else _ANCHORS
     starts = _IN_PYTHON if language is PYTHON else starts
     for n in range(len(lines) - 1, -1, -1):
@@ -261,7 +274,7 @@ def _anchor(lines: Sequence[str], language: Language) -> int:
 
 
 def _starts(text: str, lines: int, language: Language) -> int:
-    """Return the line where the statement begins that is unfinished after `lines` lines."""
+    """Return the first line of the statement that is incomplete after `lines` lines, or `lines`."""
     at, opened = 0, list[int]()
     first = -1  # the first line of a statement that a backslash may continue
     for token in lex(text, language):
@@ -279,7 +292,7 @@ def _starts(text: str, lines: int, language: Language) -> int:
 
 
 def _opened(opened: list[int], sign: str, line: int, language: Language) -> list[int]:
-    """Return the lines of the brackets that are open after a token. Blocks of C do not count."""
+    """Return the line of each bracket that is open after a token. In C, `{` does not count."""
     brackets = "([" if language.layout == "signs" and language.family == "c" else "([{"
     closing = ")]" if len(brackets) == 2 else ")]}"
     if sign in brackets:
@@ -288,7 +301,10 @@ def _opened(opened: list[int], sign: str, line: int, language: Language) -> list
 
 
 def _ends(text: str, lines: int, language: Language, room: int) -> set[int]:
-    """Return all n for which no statement or bracket is open after `lines` + n lines."""
+    """Return each n for which no statement or bracket is open `lines` + n lines into the text.
+
+    The search stops when n is larger than `room`.
+    """
     found: set[int] = set()
     at, is_line, opened = 0, True, list[int]()
     for token in lex(text, language):

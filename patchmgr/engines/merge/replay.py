@@ -1,7 +1,7 @@
 """Replay the edits of theirs on ours, one syntax node after the other.
 
-If both sides changed a node, the merge takes one side's text, or both texts with the preferred
-side's first, and records the place.
+If both sides changed a node, the merge has the text of the preferred side, or both texts with the
+preferred side's first. `Replay.places` lists these nodes.
 """
 
 from __future__ import annotations
@@ -48,14 +48,14 @@ _NUMBER = re.compile(r"\d[\w .]*")
 
 
 class Place(Struct, frozen=True):
-    """A place that both sides of a merge changed: the kind of node, and how it was merged."""
+    """A node that both sides of a merge changed: its kind, and how it was merged."""
 
     kind: str
     how: str
 
 
 class Replay:
-    """A merge of syntax trees, which prefers one side where both sides changed a node."""
+    """A merge of two syntax trees. Where both sides changed a node, it prefers one side."""
 
     def __init__(self, *, is_theirs: bool, is_python: bool = False) -> None:
         self.is_python = is_python
@@ -133,7 +133,7 @@ class Replay:
     def sequence(
         self, kind: str, base: Nodes, ours: Nodes, theirs: Nodes, *, bracket: str = ""
     ) -> list[Node]:
-        """Merge three versions of a node's children; `bracket` is the key of a list node."""
+        """Merge three versions of a node's children; `bracket` is the key if the node is a list."""
         pairs = aligned(kind, tuple(base), tuple(ours)), aligned(kind, tuple(base), tuple(theirs))
         mine, other = dict(pairs[0]), dict(pairs[1])
         merged: list[Node] = []
@@ -171,7 +171,7 @@ class Replay:
         return merged
 
     def _note_doubled(self, kind: str, merged: Nodes, ours: Nodes, theirs: Nodes) -> None:
-        """Ask a person if a node occurs more often in the merge than on either side."""
+        """Ask a person about a node that occurs more often in the merge than on either side."""
         if kind not in ("list", "block"):
             return
         counts = [
@@ -240,7 +240,7 @@ class Replay:
         return theirs if self.is_theirs else ours
 
     def join(self, chunk: Chunk, ours: Nodes, theirs: Nodes) -> Nodes:
-        """Return what both sides insert at one position. A node that both insert is kept once."""
+        """Return the insertions of both sides at one position; what both insert is there once."""
         if not ours or not theirs:
             return ours or theirs
         kind = _kind_of([*ours, *theirs], chunk.kind)
@@ -289,7 +289,7 @@ class Replay:
     def _join_around(
         self, chunk: Chunk, ours: Nodes, theirs: Nodes, shared: Sequence[Pair]
     ) -> Nodes:
-        """Merge two insertions that share statements, as two versions of one text."""
+        """Merge two insertions that have statements in common, as versions of one text."""
         merged: list[Node] = []
         at = to = 0
         for n, (i, j) in enumerate([*shared, (len(ours), len(theirs))]):
@@ -310,7 +310,7 @@ class Replay:
 
 
 def _drops_a_word(base: Sequence[str], sides: Sequence[Sequence[str]]) -> bool:
-    """Return whether a side only removes words from a run that the other side replaces."""
+    """Return whether one side only removes words of a text that the other side replaces."""
     # One side removes a package, and the other one names all of another release (supercollider
     # 905c2bd270).
     return any(
@@ -323,7 +323,7 @@ def _drops_a_word(base: Sequence[str], sides: Sequence[Sequence[str]]) -> bool:
 def _is_of_older_form(base: Nodes, ours: Nodes, theirs: Nodes) -> bool:
     """Return whether one side changes all items of a list, and the other side only adds some.
 
-    For example, `[1, 2]` becomes `[(1, 0), (2, 0)]` here and `[1, 2, 3]` there.
+    For example, ours changes `[1, 2]` to `[(1, 0), (2, 0)]`, and theirs to `[1, 2, 3]`.
     """
     old, *sides = ({p.normalized for p in side} for side in (base, ours, theirs))
     return len(old) > 1 and any(
@@ -365,7 +365,7 @@ def _shared(kind: str, ours: Nodes, theirs: Nodes) -> list[Pair]:
 
 
 def _head_and_block(nodes: Nodes) -> tuple[list[str], list[str]]:
-    """Return the header and the block of the first statement, if this is an `if` or a loop."""
+    """Return the header and the block of the first statement if it is an `if` or a loop."""
     # One block under two conditions is one statement in two versions (vuejs/core f6e3f2bc08).
     first = next((p for p in nodes if p.kind != "blank"), None)
     parts = first.parts if first is not None and first.kind == "compound" else ()
@@ -394,7 +394,7 @@ def _chosen(base: str, ours: str, theirs: str) -> str | None:
 
 
 def _laid_out(base: Node, ours: Node, theirs: Node, edited: Node) -> Node | None:
-    """Return one side's edited content in the other side's layout, or None if that is uncertain."""
+    """Return the node `edited` in the layout of the other side, or None if that is uncertain."""
     if not (base.parts and ours.parts and theirs.parts):
         return None
     trial = Replay(is_theirs=False)
@@ -416,7 +416,7 @@ _Merge = Callable[[Node, Node, Node], Node]
 
 
 def merged_imports(sides: tuple[Nodes, Nodes, Nodes], merge: _Merge) -> Nodes | None:
-    """Merge imports as sets of names per module; return None if that is not possible."""
+    """Merge imports as a set of names for each module, or return None if that is not possible."""
     if not all(p.kind == "import" for side in sides for p in side):
         return None
     is_by_module = all(len({p.key for p in side}) == len(side) for side in sides)
@@ -456,7 +456,7 @@ def _merged_import(
 
 
 def _named(side: Node, without: Node, has_names: bool = False) -> Node | None:
-    """Return an import without the names that another import has, or None if no name is left."""
+    """Return the import `side` without the names that `without` imports; None if none is left."""
     if side.normalized == without.normalized and not has_names:
         return None
     code, other = side.parts[0], without.parts[0]

@@ -74,7 +74,7 @@ def resolve(texts: Texts, path: str, marked: bytes, least: float | None = None) 
 
 
 def _ended(text: str, texts: Texts) -> str:
-    """Remove the last line feed, which git adds for a marker, unless a side ends with one."""
+    """Remove the last line feed, which git adds before a marker, if no side ends with one."""
     if texts.upstream.endswith("\n") or texts.fork.endswith("\n"):
         return text
     return text.removesuffix("\n").removesuffix("\r")
@@ -141,7 +141,7 @@ def _candidates_of(texts: Texts, path: str, marked: str) -> FileCandidates | Non
 
 
 def _is_of(piece: Piece, ours: str, theirs: str) -> bool:
-    """Return whether ours and theirs contain the region's lines, so that its markers are real."""
+    """Return whether ours and theirs contain a region's lines, so that git wrote its markers."""
     if not isinstance(piece, Region):
         return True
     pairs = zip((piece.ours, piece.theirs), (ours, theirs), strict=True)
@@ -210,13 +210,13 @@ def _version(lines: Sequence[str]) -> tuple[float, ...]:
 
 
 def _also(rule: str, rules: Sequence[str]) -> str:
-    """Return the first other rule that gave the same text, or "none"."""
+    """Return the first rule of another kind that gave the same text, or "none"."""
     others = [other for other in rules if other.partition(",")[0] != rule.partition(",")[0]]
     return _in_turn(others[0], "insert") if others else "none"
 
 
 def _in_turn(rule: str, how: str) -> str:
-    """Return a rule's name; if both sides insert, "in turn" replaces the order of the sides."""
+    """Return the name of a rule; "in turn" replaces the order of the sides if both sides insert."""
     if rule in BY_LINES or how.startswith("insert"):
         return re.sub(r"^(ours, theirs|theirs, ours)|(ours|theirs)(?= first$)", "in turn", rule)
     return rule
@@ -258,7 +258,7 @@ def _empty(lines: Sequence[str]) -> Sequence[str]:
 
 
 def _is_in_block_of(lines: Sequence[str], following: Sequence[str]) -> bool:
-    """Return whether the lines `following` would be in a block that `lines` open."""
+    """Return whether `following` lines would be inside a block that `lines` begin."""
     depth = next(_depths(following), 0)
     return depth > min(_depths(lines), default=depth)
 
@@ -282,7 +282,7 @@ def _replayed(sides: Sequence[Node], flat: Sequence[Node], language: Language) -
 
 
 def _in_both_orders(rule: str, sides: Sequence[Node], *, is_python: bool = False) -> Iterator[Made]:
-    """Yield the merge if nothing is in conflict, or else one that prefers each side."""
+    """Yield the merge or, if both sides changed a node, one merge for each side to prefer."""
     for side in ("theirs", "ours"):
         replay = Replay(is_theirs=side == "theirs", is_python=is_python)
         try:
@@ -314,7 +314,7 @@ class Points(Struct, frozen=True):
 
 
 class Step(Struct, frozen=True):
-    """How many of the measured candidates with at least a given likelihood were right.
+    """How many of the candidates with at least this likelihood were right, as measured.
 
     A candidate is right if it is the person's text, or differs only in order or in what the person
     dropped.
@@ -366,7 +366,7 @@ def likelihood_of(features: Mapping[str, str], points: tuple[Points, ...]) -> fl
 def choose(
     file: FileCandidates, *, least: float = LEAST, known: Table | None = None
 ) -> tuple[Choice, ...]:
-    """Rank the candidates for each conflict region, and accept the best if it is likely enough."""
+    """Rank the candidates for each conflict region; take the best one if it is likely enough."""
     return tuple(_choice(region, least, known or learned_table()) for region in file.regions)
 
 
@@ -390,7 +390,10 @@ def _ranked(one: Candidate, known: Table) -> Ranked:
 
 
 def reached(likelihood: float, steps: Sequence[Step]) -> Step | None:
-    """Return how many candidates of this likelihood were right (interpolated), or None."""
+    """Return how many candidates of this likelihood were right, interpolated between two steps.
+
+    Returns None if the likelihood is lower than that of all steps.
+    """
     below = [step for step in steps if step.likelihood <= likelihood]
     above = [step for step in steps if step.likelihood > likelihood]
     if above and below:

@@ -23,9 +23,10 @@ def grouped(
     tokens: Sequence[Token], held: Held, within: tuple[int, int] | None = None,
     ends: Mapping[int, int] | None = None,
 ) -> list[Node]:  # fmt: skip
-    """Return the tokens as nodes; `held` makes a node of what is inside each pair of brackets.
+    """Return the tokens as nodes, with one node for each pair of brackets and its content.
 
-    `within` is the range of tokens to return, and `ends` is what `_closers` returns for all tokens.
+    `held` makes that node. `within` is the range of tokens to return, and `ends` is what `_closers`
+    returns for all tokens.
     """
     at, last = within or (0, len(tokens))
     nodes, ends = list[Node](), _closers(tokens) if ends is None else ends
@@ -347,7 +348,7 @@ def _is_code(nodes: Sequence[Node]) -> bool:
 
 
 def _statements(nodes: Sequence[Node], language: Language) -> Node:
-    """Return a block of the statements in `nodes`; a comment belongs to the next statement."""
+    """Group `nodes` into a block of statements; a comment belongs to the statement after it."""
     statements: list[Node] = []
     mine: list[Node] = []
 
@@ -400,7 +401,7 @@ def _ends(nodes: Sequence[Node], after: Node | None, language: Language) -> bool
 
 
 def _first_code(nodes: Sequence[Node]) -> int:
-    """Return the index of the first node that is not a comment, or of the last node."""
+    """Return the index of the first node that is not a comment, or of the last node if all are."""
     return next((n for n, node in enumerate(nodes) if node.kind != "comment"), len(nodes) - 1)
 
 
@@ -460,7 +461,7 @@ def _target(nodes: Sequence[Node], at: int) -> str:
 
 
 def _is_declared(kinds: Sequence[str], words: Sequence[str]) -> bool:
-    """Return whether a statement of Go declares a field, a variable or the name of an import."""
+    """Return whether a Go statement declares a field, a variable or the alias of an import."""
     at = 1 + (words[0] in _GROUPS)
     is_jump = words[0] in ("break", "continue", "goto", "package")
     is_name = kinds[at - 1 : at] == ["word"] and not is_jump

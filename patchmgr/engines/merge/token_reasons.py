@@ -31,6 +31,7 @@ _LITERAL = re.compile(rf"{_STRING.pattern}|\b\d[\w.]*")
 _IF = re.compile(r"\bif\s*\((.*)\)")
 _CONSTANTS = frozenset({"NULL", "null", "nullptr", "true", "false", "not", "None"})
 _CONVERSION = re.compile(r"%[-+ #0-9.*]*(?:hh?|ll?|[zjtLq])?[diouxXeEfFgGaAcspn]")
+# the same operand on both sides of an operator such as `||`, as in `a || a`
 _ALTERNATIVES = re.compile(r"(?<![^\s\"'(])([^\s\"'(),;]+) (?:&&|\|\|?|and|or) \1(?![^\s\"'),;])")
 _JOINED = re.compile(r"\b(?=(\w+[^\w\s]{1,3}[^\W\d]\w*))")  # `a/b`
 # the first part of a name with underscores, or of a path
@@ -49,14 +50,19 @@ _INCLUDED = re.compile(
     r"^[ \t]*#[ \t]*include[ \t]*([\"<](?:[^\">\n]*/)?)([^\"/>\n]+)", re.MULTILINE
 )
 _SIGN = re.compile(r"[(=;,{\[]")  # the end of what is declared
+# the name that a line declares or assigns
 _DECLARES = re.compile(
+    # after a type, as in `int a;` or `T a[3] = {`, but not in `return a;` or `struct a {`
     r"\s*(?!(?:case|delete|else|extern|friend|goto|namespace|new|return|throw|typedef|using)\b)"
     r"(?!(?:class|enum|struct|union)\s+\w+\s*[;{])"
     r"\w(?:[\w<>,\s*&]|::)*[\s*&>](\w+)\s*(?:=[^=]|[;\[{])"
+    # `a.b = 1` or `#define A 1`
     r"|\s*(?!\w+\s*=\s*=)((?:\w+(?:\.|->|::))*\w+)\s*=[^=]|#\s*define\s+(\w+)"
+    # `let a: T` or `a: 1`
     r"|\s*(?:(?:let|private|public|readonly|va[lr])\s+)*([\w-]+)\??\s*:\s*[^\s:]"
 )
 _ENUMERATOR = re.compile(r"([A-Z][A-Z\d_]+)(?: ?=[^=].*)?,?")
+# the name and parameters of a function after its type, as in `int f(int a)`
 _FUNCTION = re.compile(
     r"\s*(?!(?:await|case|defer|delete|else|go|goto|new|return|throw|yield)\b)"
     r"\w[\w<>:,\s*&]*[\s*&](\w+\s*\(.*)"
@@ -148,7 +154,7 @@ def _outside_of(uses: re.Pattern[str], text: str, region: str) -> int:
 
 
 def _uses_of(word: str, region: str) -> re.Pattern[str]:
-    """Return a pattern for uses of a word; `a.word` counts only if the region has no other use."""
+    """Return a pattern for uses of a word, with those like `a.word` only if there are no others."""
     # One side of gnuradio renames `setColor`, but not `pen.setColor` (bbbbf8b042). `re` searches
     # faster for a pattern that begins with a word than for one with `\b` before it.
     uses = re.compile(rf"{word}(?<![\w.>]{word})\b")
@@ -156,7 +162,7 @@ def _uses_of(word: str, region: str) -> re.Pattern[str]:
 
 
 def is_at_two_places(conflict: Conflict, made: Made) -> bool:
-    """Return whether one side's edit could also be made in what the other side adds.
+    """Return whether one side's edit would also fit in what the other side adds.
 
     The tokens around the edit occur there, too: upstream adds `override` between `)` and `;`, and
     the patch adds a function next to it that also ends in `);`.
@@ -170,7 +176,7 @@ def is_at_two_places(conflict: Conflict, made: Made) -> bool:
 
 
 def _is_kept(base: Words, one: Words, other: Words) -> bool:
-    """Return whether each line that a side changes is in base once, and once on the other side."""
+    """Return whether each line that `one` changes occurs once in base and once in `other`."""
     # There, `setup();` becomes `setup() override;`, and a function comes after it (gnuradio
     # 922af8c745).
     return all(base[line] == other[line] == 1 for line in base - one if line)
@@ -191,7 +197,7 @@ def _is_around(base: Node, one: Node, other: Node) -> bool:
 
 
 def is_said_twice(conflict: Conflict, made: Made) -> bool:
-    """Return whether the candidate has two lines, one from each side, that say the same thing.
+    """Return whether the candidate has two lines, one from each side, with the same purpose.
 
     The lines are near each other, in one block. One side of mumble adds `bool bMuteCueShown`, and
     the other `bool muteCueShown` (50fd9ec4c288).
@@ -231,12 +237,12 @@ def is_said_twice(conflict: Conflict, made: Made) -> bool:
 
 @lru_cache(maxsize=16)
 def _code(text: str, language: Language) -> Words:
-    """Count the lines of code of a text, without their comments and layout."""
+    """Count how often each line of code occurs, ignoring comments and white space."""
     return Counter(" ".join(line.split()) for line in code_lines((text,), language))
 
 
 def _takes_one_number(lines: Sequence[str], added: Sequence[list[bool]]) -> bool:
-    """Return whether both sides give the next number in a list to different things."""
+    """Return whether each side uses the same next number of a list, but for different things."""
     rows = [_numbered(line) for line in lines]
     numbers = {row[:2] for row in rows}
     ours, theirs = (
@@ -260,7 +266,7 @@ def _is_one_thing(one: str, other: str) -> bool:
 
 
 def _bound(line: str) -> set[object]:
-    """Return what a line declares or assigns, or the names in its condition."""
+    """Return the name that a line declares or assigns, or the set of names in its `if`."""
     # One side frees a list if it is there, and the other one extends it (owncloud/client
     # 2bb52ef6f9).
     if (test := _IF.search(line)) is not None:
@@ -271,9 +277,9 @@ def _bound(line: str) -> set[object]:
 
 
 def is_counted_by_both(conflict: Conflict, _: Made) -> bool:
-    """Return whether both sides change a number by as much as each adds lines.
+    """Return whether each side changes a number by as much as the number of lines that it adds.
 
-    The number counts the lines then, and the merge needs a third number.
+    The number then counts the lines, and the merge needs a number that neither side has.
     """
     # Each side of FreeRDP adds a field, and takes one from the padding after them (92114d1d38).
     base, *sides = (
@@ -297,8 +303,8 @@ def _numbers(text: str) -> list[int]:
 def has_mixed_parts(conflict: Conflict, made: Made) -> bool:
     """Return whether the sides change different parts of one number, such as a version.
 
-    One side begins 2.7.0, and the other one releases 2.6.1, with a line for each number: nobody
-    decided that 2.7.1 is next.
+    One side begins 2.7.0, and the other one releases 2.6.1, with each part on its own line. The
+    merge would be 2.7.1, which nobody decided.
     """
     # 16 merges of owncloud/client and supercollider (50179c3b54, 1fa4a87cef)
     merged = lines_of(made.text)
@@ -317,7 +323,7 @@ def has_mixed_parts(conflict: Conflict, made: Made) -> bool:
 
 
 def shares_a_literal(conflict: Conflict, made: Made) -> bool:
-    """Return whether both sides change a literal in the same way, but its line in other ways."""
+    """Return whether both sides change a literal alike, but the rest of its line differently."""
     # Both add a `%s` to a format, and each adds an argument, so one `%s` is missing.
     base, *sides = conflict.region.sides
     old, *new = (
@@ -341,7 +347,7 @@ def shares_a_literal(conflict: Conflict, made: Made) -> bool:
 
 
 def includes_from_where_it_left(conflict: Conflict, _: Made) -> bool:
-    """Return whether one side changes the directory of an include, and the other uses the old one.
+    """Return whether one side moves an include from a directory that the other side includes from.
 
     The other side adds an include from the old directory.
     """
@@ -359,7 +365,7 @@ def includes_from_where_it_left(conflict: Conflict, _: Made) -> bool:
 
 
 def is_of_another_format(conflict: Conflict, made: Made) -> bool:
-    """Return whether one side changes the conversions in a format, and the other its arguments.
+    """Return whether one side changes a format's conversions, and the other its arguments.
 
     One side changes `%lu` to `%zu`, and the other casts the argument to `unsigned long`.
     """
@@ -382,7 +388,7 @@ def is_of_another_format(conflict: Conflict, made: Made) -> bool:
 
 
 def _formatted(text: str, language: Language) -> list[tuple[list[str], str]]:
-    """Return the conversions in each format of a text, and the arguments after it."""
+    r"""Return (conversions, arguments) for each format string in a text, such as `"%d\n", n`."""
     found = list[tuple[list[str], str]]()
     tokens = [token for token in tokens_of(text, language) if token.kind != "comment"]
     for n, token in enumerate(tokens):
@@ -397,7 +403,10 @@ def _formatted(text: str, language: Language) -> list[tuple[list[str], str]]:
 
 
 def _numbered(line: str) -> tuple[str, int, str]:
-    """Return (line without words and number, last number, text before it), or ("", 0, "")."""
+    """Return (line without its words and last number, that number, text before it).
+
+    If the line has no number, returns ("", 0, "").
+    """
     found = _LAST_NUMBER.fullmatch(normalized(_STRING.sub("", line)))
     if found is None:
         return "", 0, ""
@@ -407,7 +416,7 @@ def _numbered(line: str) -> tuple[str, int, str]:
 
 
 def is_of_a_changed_form(conflict: Conflict, made: Made) -> bool:
-    """Return whether one side adds a use of a name in a form that the other side replaced.
+    """Return whether one side adds a use, such as `f(a)`, of a form that the other side replaced.
 
     The candidate may also have the replaced form itself.
     """
@@ -442,7 +451,10 @@ def is_of_a_changed_form(conflict: Conflict, made: Made) -> bool:
 
 @lru_cache(maxsize=64)
 def _forms(text: str, names: str = WORD.pattern) -> Counter[_Form]:
-    """Count how often a text uses each name in each form. The pattern `names` matches the names."""
+    """Count the uses of names by form: `.`, the name and what follows, such as 2 arguments.
+
+    The pattern `names` matches the names to count.
+    """
     found = Counter[_Form]()
     for at in (name.start() for name in re.finditer(names, text)):
         use = _USE.match(text, at)
@@ -453,7 +465,7 @@ def _forms(text: str, names: str = WORD.pattern) -> Counter[_Form]:
 
 
 def _arguments(text: str, at: int) -> str:
-    """Return the number of arguments of the call whose bracket is before `at`, or "?" if too long.
+    """Return the number of arguments of a call whose bracket ends at `at`, or "?" if too long.
 
     A quote follows the number if the first argument is a string.
     """
@@ -473,7 +485,7 @@ def _arguments(text: str, at: int) -> str:
 
 @lru_cache(maxsize=64)
 def stammered(text: str, language: Language) -> set[str]:
-    """Return the words and phrases that a statement repeats, as in `unsigned unsigned i`."""
+    """Return the words and phrases that occur twice in a row, as in `unsigned unsigned i`."""
     # Both sides add `, NULL`, or `&& !children.get(path)`, at different places in a run of equal
     # tokens (FRRouting/frr 1a3de6c608, nextcloud/android ffeab978fb). Or `^3 || ^3` is left of two
     # alternatives (doctrine/orm db4d00a58f).
@@ -491,7 +503,7 @@ def stammered(text: str, language: Language) -> set[str]:
 
 
 def is_declared_alike(conflict: Conflict, made: Made) -> bool:
-    """Return whether the candidate declares a thing twice, because both sides declare it."""
+    """Return whether both sides declare the same thing, and the candidate declares it twice."""
     merged = Counter(lines_of(made.text))
     there = {line.strip(" \t\n,") for line in merged} - {""}
     old, *both = conflict.region.changed
@@ -519,7 +531,7 @@ def _is_like(one: str, other: str) -> bool:
 
 
 def is_of_older_form(conflict: Conflict, made: Made) -> bool:
-    """Return whether one side puts words before each line, and the other adds a line without them.
+    """Return whether one side puts words before each line, and the other adds a line without these.
 
     One side of FreeRDP puts `ALIGN64` before each field, and the other adds a field (84a8cb7dba).
     """
@@ -542,7 +554,7 @@ def is_of_older_form(conflict: Conflict, made: Made) -> bool:
 
 
 def _is_nearly(one: str, other: str) -> bool:
-    """Return whether two lines declare the same thing differently, as with other parameters."""
+    """Return whether two lines declare the same thing, but, for example, with other parameters."""
     functions = _FUNCTION.match(one), _FUNCTION.match(other)
     if functions[0] and functions[1] and _signature(functions[0][1]) == _signature(functions[1][1]):
         return normalized(one) != normalized(
@@ -556,7 +568,7 @@ def _is_nearly(one: str, other: str) -> bool:
 
 
 def _signature(function: str) -> tuple[str, bool]:
-    """Return a function's name and the types of its parameters, and whether it is `const`."""
+    """Return a function's name with its parameter types, and whether it is `const`."""
     # Both sides of keepassxc declare `changeEvent(QEvent*)` (235baa3dcc).
     if _POINTER.match(function):
         return function, False
@@ -565,7 +577,7 @@ def _signature(function: str) -> tuple[str, bool]:
 
 
 def is_changed_elsewhere(conflict: Conflict, made: Made) -> bool:
-    """Return whether a declaration or call that both sides change has only one side's changes.
+    """Return whether a declaration or call that both sides change lacks the changes of one side.
 
     Upstream of redis removed a parameter from a function and added another function. The parameter
     that the patch added ended up in the new function (3414221791c7). A side that only wraps the
@@ -588,7 +600,7 @@ def is_changed_elsewhere(conflict: Conflict, made: Made) -> bool:
 
 
 def _heads(lines: Iterable[str]) -> dict[str, str]:
-    """Map the text before each line's first bracket to the line, if no other line has that text."""
+    """Map the text before the first bracket of each line to the line, if only one line has it."""
     calls = [normalized(line) for line in lines if "(" in line]
     heads = [line.partition("(")[0] for line in calls]
     count = Counter(heads)

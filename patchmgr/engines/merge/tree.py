@@ -28,7 +28,7 @@ class Node(Struct, frozen=True, eq=False):
 
     @property
     def whole(self) -> str:
-        """Return the exact text of the syntax node: its lead, its text and its tail."""
+        """Return the exact text of the syntax node, with its lead and its tail."""
         return self.lead + self.text + self.tail
 
 
@@ -40,7 +40,7 @@ def leaf(kind: str, text: str, *, lead: str = "", tail: str = "", key: str = "")
 def tree(
     kind: str, parts: Sequence[Node], *, key: str = "", lead: str = "", tail: str = ""
 ) -> Node:
-    """Return a new syntax node that consists of the given parts."""
+    """Return a new syntax node with the given parts."""
     between = " , " if kind == "list" else " "
     text = between.join(filter(None, (_normalized_whole(part) for part in parts)))
     if kind == "block":
@@ -49,7 +49,7 @@ def tree(
 
 
 def _normalized_whole(part: Node) -> str:
-    """Return the words and punctuation of a part, and of the comments before and after it."""
+    """Return the normalized text of a part, with the comments before and after it."""
     words = [part.normalized]
     if part.lead and not part.lead.isspace():
         words.insert(0, normalized(part.lead))
@@ -71,13 +71,13 @@ def with_comments(nodes: Iterable[Node]) -> list[Node]:
 
 @lru_cache(maxsize=1 << 15)
 def normalized(text: str) -> str:
-    """Return a text's words and punctuation, joined by spaces; single quotes become double ones."""
+    """Return the words and punctuation of a text, separated by spaces; `'` becomes `"`."""
     return " ".join(_WORD.findall(text.replace("'", '"')))
 
 
 @lru_cache(maxsize=1 << 12)
 def words_of(text: str) -> tuple[str, ...]:
-    """Return a tuple of the words and punctuation in a text that `normalized` returned."""
+    """Split a normalized text into its words and punctuation."""
     return tuple(text.split())
 
 

@@ -38,7 +38,9 @@ from patchmgr.engines.text.distinctive import bare, is_distinctive
 from patchmgr.formats import toml_text
 
 _FUNCTION = re.compile(r"[ \t]*(?:async\s+def|def)\b")
+# a line that continues the statement above it: `else:`, `case 1:`, a comment or a closing bracket
 _CLAUSE = re.compile(r"[ \t]*(?:(?:else|elif|except|finally|case)\b|[#)\]}])")
+# the indentation and name of a `def` or `class`, or the target of an assignment at the top level
 _BINDINGS = re.compile(r"^([ \t]*)(?:(?:async\s+)?def|(class))\s+(\w+)|^(\w+)\s*(?:=[^=]|:)", re.M)
 _GROUP = re.compile(r"[\\@]([{}])")  # of Doxygen
 _SPACE = re.compile(r"(?:\\[ntr]|\s)+")  # white space in a docstring, which is only layout
@@ -59,9 +61,9 @@ _FARTHEST = 300  # lines that are read around a region
 
 
 class Surroundings(Struct, frozen=True):
-    """The lines before and after a conflict region, with which its candidates are parsed.
+    """The lines before and after a conflict region; candidates are parsed together with them.
 
-    Other regions among these lines have the text of ours.
+    If there are other regions among these lines, they have the text of ours.
     """
 
     before: str
@@ -82,7 +84,7 @@ class Surroundings(Struct, frozen=True):
 def surroundings(
     pieces: Sequence[Piece], at: int, language: Language, sides: tuple[str, str]
 ) -> Surroundings:
-    """Return the lines around a region: those of its Python function, or the whole file."""
+    """Return the lines around a region: those of its Python function, or else all lines."""
     region = pieces[at]
     assert isinstance(region, Region)
     before = [x for p in pieces[:at] for x in (p.ours if isinstance(p, Region) else p)]
@@ -108,7 +110,7 @@ def surroundings(
 
 
 def _within(before: list[str], region: Region, after: list[str]) -> tuple[list[str], list[str]]:
-    """Return only the lines of the function around the region, or of the statements in it."""
+    """Return the lines of the Python function around the region, or of the statements it is in."""
     lines = [x for side in region.sides for x in side if x.strip()]
     least = min(map(_indent, lines), default=0)
     start = len(before)
@@ -127,13 +129,16 @@ def _within(before: list[str], region: Region, after: list[str]) -> tuple[list[s
 
 
 def _is_torn(region: Region, least: int) -> bool:
-    """Return whether a side begins within a statement that starts before the region."""
+    """Return whether a side begins inside a statement that starts before the region.
+
+    `least` is the smallest indentation in the region.
+    """
     firsts = (next((x for x in side if x.strip()), "") for side in region.sides)
     return any(_indent(x) > least or _CLAUSE.match(x) for x in firsts)
 
 
 def _framed(before: list[str], after: list[str], column: int) -> tuple[list[str], list[str]]:
-    """Return statements that start in one column, wrapped in a function so that they parse."""
+    """Return the lines up to the end of the block at `column`, in a function so that they parse."""
     end = next(
         (
             n
@@ -169,10 +174,10 @@ def bound_in(text: str) -> frozenset[str]:
 
 
 def fails(candidate: str, around: Surroundings) -> str:
-    """Return the fault that a candidate adds, or else "no", "not read" or "depends".
+    """Return the fault that a candidate adds, such as "syntax", or "no", "not read" or "depends".
 
-    "not read": it does not parse, but at least one side does not, either. "depends": it uses a name
-    that only another region may bind.
+    "not read": the candidate does not parse, but at least one side does not, either. "depends": it
+    uses a name that only another region may bind.
     """
     language = around.language
     if language is PYTHON:
@@ -224,7 +229,7 @@ def _parses(text: str, language: Language) -> bool:
 def _balance(text: str, language: Language) -> tuple[int, ...]:
     """Count what a text leaves open: brackets, preprocessor conditions, Doxygen groups, quotes.
 
-    Empty items count, too.
+    Two commas in a row are counted, too.
     """
     tokens = tokens_of(text, language)
     signs = [t.text for t in tokens if t.kind == "sign"]
@@ -243,9 +248,9 @@ def _balance(text: str, language: Language) -> tuple[int, ...]:
 
 
 def blocks_opened(text: str, language: Language) -> list[int]:
-    """Return, for each punctuation mark in a text, how many blocks it opens (-1: it closes one).
+    """Return how many blocks each punctuation mark in a text opens (-1: it closes one).
 
-    In a language that ends blocks with `end`, there is a number for each line instead.
+    In a language that ends blocks with `end`, return this for each line instead.
     """
     if language.opens:
         return [language.opened_by(line) for line in text.split("\n")]
@@ -254,10 +259,7 @@ def blocks_opened(text: str, language: Language) -> list[int]:
 
 
 def is_broken(text: str, sides: Sequence[str], path: str) -> bool:
-    """Return whether the merged file, read as a whole, is broken in a way that no side is.
-
-    `sides` are the file in base, ours and theirs.
-    """
+    """Return whether the merged file has a fault that `sides` (base, ours, theirs) do not have."""
     language = language_of(path)
     contents = [_bytes(one) for one in (*sides, text)]
     texts = Texts(*sides)
@@ -301,13 +303,13 @@ def _has_late_namespace(text: str) -> bool:
 
 
 def _has_nested_call(text: str) -> bool:
-    """Return whether a command begins within the brackets of another (openscad 69262c7dd8)."""
+    """Return whether a CMake command begins inside another one's brackets (openscad 69262c7dd8)."""
     pairs = pairwise(tokens_of(text, CMAKE))
     return any(two.text == "(" and one.depth and "\n" in one.lead for one, two in pairs)
 
 
 def _has_static_const(text: str) -> bool:
-    """Return whether a static member function is `const`, an error (owncloud/client 0589bfc51b)."""
+    """Return whether a static C++ function is `const`, an error (owncloud/client 0589bfc51b)."""
     return _STATIC_CONST.search(text) is not None
 
 
@@ -324,7 +326,7 @@ _FAULTS: dict[Callable[[str], bool], str] = {
 
 
 def _leaves_a_pair_open(text: str, sides: Sequence[str], language: Language) -> bool:
-    """Return whether the merge leaves more or fewer pairs open than base and both sides do."""
+    """Return whether the merge leaves other pairs open than the sides, which agree on them."""
     # In Ruby, an `end` came without its `if` (mastodon b6b68b44a1). Both sides of gnuradio
     # 75b650ef25 end with an `#endif`, and the merge kept one.
     merged, base, ours, theirs = (_left_open(one, language) for one in (text, *sides))
@@ -334,7 +336,7 @@ def _leaves_a_pair_open(text: str, sides: Sequence[str], language: Language) -> 
 
 
 def _left_open(text: str, language: Language) -> Counter[str]:
-    """Count how many brackets, conditions, blocks and tags a text opens, less those it closes."""
+    """Count how many brackets, conditions, blocks and tags a text opens, minus those it closes."""
     found = Counter({one: text.count(one) - text.count(two) for one, two in CLOSERS.items()})
     found["#if"] = sum(2 * word.startswith("if") - 1 for word in _CONDITION.findall(text))
     found["end"] = sum(blocks_opened(text, language)) if language.opens else 0
@@ -345,7 +347,7 @@ def _left_open(text: str, language: Language) -> Counter[str]:
 
 
 def _loses_or_doubles_a_line(text: str, sides: Sequence[str]) -> bool:
-    """Return whether the merge doubles or loses a line that base and both sides have once."""
+    """Return whether a line that is once in base and on both sides is not once in the merge."""
     # Upstream moved a line, and the patch added one before it: the line was at both places
     # (qutebrowser 6c8e073dc8). The comment behind an item that one side removes was lost (OctoPrint
     # c84d39a803).
@@ -359,11 +361,11 @@ def _loses_or_doubles_a_line(text: str, sides: Sequence[str]) -> bool:
 
 
 def _adds_a_line_twice(contents: Sequence[bytes]) -> bool:
-    """Return whether both sides add a line to one block, once each, and the merge has it twice.
+    """Return whether both sides add a line to the same block, and the merge has it twice.
 
-    One side of silverstripe/silverstripe-framework 77a45c0dbc adds an `if`, and the other side the
-    same lines in git's clean text: the merge had both. A line that begins a block is compared with
-    the first line in it. `contents` are as for `added_twice`.
+    One side of silverstripe/silverstripe-framework 77a45c0dbc adds an `if`, and the other side adds
+    the same lines in another place, without a conflict: the merge had both. A line that begins a
+    block is compared with the first line in it. `contents` are base, ours, theirs and the merge.
     """
     ours, theirs, merged = (Counter(map(bytes.strip, one.split(b"\n"))) for one in contents[1:])
     new = merged - (ours | theirs)
@@ -385,7 +387,7 @@ def _adds_a_line_twice(contents: Sequence[bytes]) -> bool:
 
 
 def _puts_a_line_elsewhere(text: str, sides: Sequence[str]) -> bool:
-    """Return whether a line has left its list item, or is not in an `if` that a side adds."""
+    """Return whether a line has left its list item, or an `if` that one side puts around it."""
     # Each side of GNS3/gns3-server 2ea0aa5d indents a statement, one for a `try`: that was not in
     # the `if` of the other. In bc3016ee, an item of a list was indented as on the other side.
     merged, *three = map(_blocks, (text, *sides))
@@ -420,7 +422,10 @@ def _puts_a_line_under_another_condition(text: str, sides: Sequence[str]) -> boo
 
 
 def _conditions_of_lines(text: str) -> dict[str, tuple[tuple[str, int], ...]]:
-    """Map each line that occurs once to the preprocessor conditions (and branches) around it."""
+    """Map each line that occurs once to the preprocessor conditions around it.
+
+    Each condition comes with the number of its branch: 0 for `#if`, 1 for the next branch.
+    """
     found, around = dict[str, tuple[tuple[str, int], ...]](), list[tuple[str, int]]()
     twice = set[str]()
     for line in map(str.strip, text.split("\n")):
@@ -452,7 +457,7 @@ def _puts_a_line_in_another_section(text: str, sides: Sequence[str]) -> bool:
 
 
 def _sections(text: str) -> dict[str, str]:
-    """Map each line to its heading, or to "" if it has none or the line occurs again."""
+    """Map each line to its heading; to "" if it has no heading or occurs again."""
     found, heading = dict[str, str](), ""
     lines = text.split("\n")
     for line, below in pairwise([*map(str.strip, lines), ""]):
@@ -469,7 +474,7 @@ def _messages(text: str) -> set[str]:
 
 
 def _blocks(text: str) -> dict[bytes, tuple[bytes, ...] | None]:
-    """Map each line to the first lines of the blocks around it; to None if it occurs again."""
+    """Map each line to the first lines of the blocks around it, or to None if it occurs again."""
     found: dict[bytes, tuple[bytes, ...] | None] = {}
     for line in lines_in_blocks(_bytes(text)):
         found[line.text] = None if line.text in found else line.around
@@ -477,7 +482,10 @@ def _blocks(text: str) -> dict[bytes, tuple[bytes, ...] | None]:
 
 
 def _closes_what_sides_close(candidate: str, around: Surroundings) -> bool:
-    """Return whether a candidate closes the right number of the blocks around it, or is a side."""
+    """Return whether a candidate closes as many blocks as the changes of both sides together.
+
+    Candidates that are one side's text pass, and so do all if no side keeps base's number.
+    """
     texts = candidate, around.base, *around.sides
     closed, base, ours, theirs = (closed_in(text, around.language) for text in texts)
     if candidate in around.sides or base not in (ours, theirs):
@@ -493,7 +501,7 @@ def closed_in(text: str, language: Language) -> int:
 
 @lru_cache(maxsize=64)
 def _repeated(text: str, language: Language) -> Counter[str]:
-    """Count the repetitions of parts that a block or a chain of branches may have only once.
+    """Count how often a text repeats what a block or a chain of branches may have only once.
 
     These are the keys of an object, the cases of a `switch`, the conditions of a chain, and its
     last branch, `else` or `finally`.
@@ -519,7 +527,11 @@ _NEW_CHAINS = ("try", "let", "guard")
 
 
 def _once(tokens: Sequence[str], n: int, last: str, *, is_ended: bool) -> str:
-    """Return the part that begins at token `n` if a block or chain may have it only once, or ""."""
+    """Return a key, case, condition or last branch that begins at token `n`, or "".
+
+    `last` is the token before it. `is_ended` says that the chain has an `else`: any further branch
+    then counts as another `else`.
+    """
     token = tokens[n]
     if token in ("if", "case"):
         stop = ("{", ";") if token == "if" else ("{", ";", ":", "case")
@@ -557,8 +569,8 @@ def _fails_python(candidate: str, around: Surroundings) -> str:
 def is_same_code(one: str, other: str, around: Surroundings) -> bool:
     """Return whether two resolutions of the same Python conflict differ only in layout.
 
-    Indentation counts, because `return x` indented less is different code. Texts that do not parse
-    count as different.
+    Indentation counts as code: `return x` indented less is a different program. Texts that do not
+    parse count as different.
     """
     trees = [_tree_of(around.text(text)) for text in (one, other)]
     return all(trees) and trees[0] == trees[1]
