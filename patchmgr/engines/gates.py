@@ -51,7 +51,7 @@ class _Removal(Struct, frozen=True):
     names: frozenset[str]
 
     def pattern(self) -> re.Pattern[bytes]:
-        """Return a regular expression that finds any of the removed names in a file."""
+        """Return a regular expression that matches any of the removed names in a file."""
         either = "|".join(re.escape(name) for name in sorted(self.names))
         return re.compile(rf"\b(?:{either})\b".encode("utf-8", "surrogateescape"))
 
@@ -129,7 +129,7 @@ class PythonGates:
     def _unresolved(
         self, patch: str, path: str, wanted: frozenset[tuple[str, str]]
     ) -> Iterator[Problem]:
-        """Yield a problem for each added import whose module is in the tree but lacks the name."""
+        """Yield a problem for each `wanted` import whose module exists but lacks the name."""
         files = Files(self._state, self.modules.read)
         for module, name in sorted(wanted):
             self.looked_up += 1
@@ -139,7 +139,7 @@ class PythonGates:
                 yield Problem("imports", sentence, patch, path)
 
     def _lost(self, patch: str, removal: _Removal, before: Changes) -> Iterator[Problem]:
-        """Yield a problem for each import, in any file, of a name that the patch removes."""
+        """Yield a problem for each import, in any file, of a name that the patch removed."""
         old = Overlay(self._state)
         for path, entry in before.items():
             old.set(path, entry)
@@ -165,7 +165,7 @@ class PythonGates:
 
 
 def _files(path: str, module: str, name: str) -> Iterator[str]:
-    """Yield the paths at which `module` may be, and those at which its submodule `name` may be."""
+    """Yield the paths where `module` may be, and those where it may have a submodule `name`."""
     for place in places(path, module):
         for end in ENDS:
             yield place + end
@@ -206,7 +206,7 @@ def whitespace_problems(patch: Patch) -> Iterator[Problem]:
 
 
 def marker_problems(patch: Patch) -> Iterator[Problem]:
-    """Yield each conflict marker in the lines that a patch adds, and one in its header."""
+    """Yield a problem for each conflict marker in added lines, and one for those in the header."""
     if b"\n<<<<<<< " in patch.header:  # git merged two versions of the patch file
         yield Problem("markers", "a conflict marker in the header", patch.name)
     for file in patch.files:
@@ -229,14 +229,14 @@ def _added(file: FilePatch) -> Iterator[tuple[int, bytes]]:
 
 
 def _has_returns(file: FilePatch) -> bool:
-    """Return whether most lines of a file end with CR LF, judged by the old lines, if any."""
+    """Return whether most lines of a file end with CR LF; new lines count only in a new file."""
     old = [line for hunk in file.hunks for line in hunk.lines if line[:1] != b"+"]
     lines = old or [line for hunk in file.hunks for line in hunk.lines]
     return bool(lines) and sum(line.endswith(b"\r\n") for line in lines) * 2 > len(lines)
 
 
 def _blank_end(file: FilePatch) -> int | None:
-    """Return the number of the first blank line added at the end of a file, or None."""
+    """Return the number of the first blank line that a patch adds at the end of a file, or None."""
     if not file.hunks or file.new_path is None:
         return None
     hunk = file.hunks[-1]

@@ -1,7 +1,7 @@
 """Find which patches and hunks upstream has, which commits made them, and what followed.
 
-A patch counts as landed with the first commit after which upstream has most of the patch's lines,
-each at its place. Later commits may have changed, removed or reverted those lines.
+A patch has landed with the first commit after which upstream has most of its lines in their places.
+Later commits may have changed, removed or reverted those lines.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _REVERT = re.compile(r"\brevert", re.IGNORECASE)
 
 
 def _undoing(series: Series, patches: Collection[int], landed: int) -> list[int]:
-    """Return the commits after `landed` that undo lines of the patches, most lines first."""
+    """Return the commits after `landed` that undo lines of the patches; first the one with most."""
     later = sum((series.traffic[1][patch] for patch in patches), Counter[int]())
     return sorted((n for n in later if n > landed), key=lambda n: (-later[n], n))
 
@@ -53,13 +53,16 @@ def reversal(series: Series, patches: Collection[int], landed: int) -> int | Non
 
 
 def at_step(series: Series, hunk: HunkId, landed: int, number: int) -> Sequence[Line]:
-    """Return those lines of a hunk that commit `landed` has, with their fates after `number`."""
+    """Return the lines of a hunk that upstream has after commit `landed`, each with its later fate.
+
+    The fate is that after commit `number`.
+    """
     pairs = zip(series.lines(hunk, landed), series.lines(hunk, number), strict=False)
     return [now for then, now in pairs if then[1] is Fate.FOUND]
 
 
 def _is_reverse(series: Series, landed: int, number: int) -> bool:
-    """Return whether commit `number` undoes what commit `landed` did, and does little else."""
+    """Return whether commit `number` undoes what commit `landed` did, and little else."""
     did, later = series.news(landed), series.news(number)
     undone = did & {(path, not adds, line) for path, adds, line in later}
     # What only removes added lines may clean up, unless it removes all of them (T-fi-3051).
@@ -70,7 +73,7 @@ def _is_reverse(series: Series, landed: int, number: int) -> bool:
 
 
 def event_of(lines: Sequence[Line]) -> Event:
-    """Return whether upstream kept, changed or removed landed lines (given with their fates)."""
+    """Return what happened to landed lines, given their fates: kept, changed or removed."""
     if all(fate in (Fate.FOUND, Fate.REPLACED) for _, fate in lines):
         return Event.LANDED
     put_in = [fate for puts_in, fate in lines if puts_in] or [fate for _, fate in lines]
@@ -98,7 +101,7 @@ def restored(series: Series, patch: int, landed: int) -> set[HunkId]:
 
 
 def find_absorbed(series: Series) -> dict[int, Absorption]:
-    """Return, by patch index, which of the patch's hunks upstream has, and since which commit."""
+    """Return, for the index of each patch, which of its hunks upstream has and since when."""
     landings = _landings(series)
     found = {n: one for n in range(len(series.folded)) if (one := _landed(series, n, landings))}
     landed = {patch: series.way.steps.index(one.step) for patch, one in found.items()}
@@ -109,9 +112,9 @@ def find_absorbed(series: Series) -> dict[int, Absorption]:
 def _inner(
     series: Series, steps: Sequence[Step], came: Sequence[Counter[int]], landed: Mapping[int, int]
 ) -> dict[int, Step]:
-    """Map each patch that landed with a merge to the merged commit that added most of it.
+    """Map each patch that landed in a merge commit to the merged commit that added most of it.
 
-    `landed` has the number of the landing commit, among `steps`, by patch.
+    `landed` maps patches to the numbers of their landing commits among `steps`.
     """
     merges = [number for number in sorted({*landed.values()}) if steps[number].is_merge]
     branches = series.way.inside([steps[number] for number in merges]) if merges else {}
@@ -131,7 +134,7 @@ def _inner(
 
 
 def _refuted(series: Series, patch: int, hunks: Set[HunkId], landed: int) -> Set[HunkId]:
-    """Return the hunks of a landed patch that, by a proof, upstream did not land."""
+    """Return the hunks of a landed patch that upstream does not have, as a proof shows."""
     wrong = set[HunkId]()
     for hunk in hunks:
         number, file, count = series.steps[hunk][1], series.file(hunk), series.count(hunk, landed)
@@ -151,7 +154,7 @@ def _refuted(series: Series, patch: int, hunks: Set[HunkId], landed: int) -> Set
 
 
 def _landings(series: Series) -> dict[int, list[int]]:
-    """Map patches to the numbers of the upstream commits that landed them, in order."""
+    """Map each landed patch to the numbers of the upstream commits that landed it, in order."""
     every, found = range(len(series.folded)), dict[int, list[int]]()
     for number in series.candidates():
         landed = {patch for patch in every if _has_landed(series, patch, number)}
@@ -170,7 +173,7 @@ def _landings(series: Series) -> dict[int, list[int]]:
 
 
 def _has_landed(series: Series, patch: int, number: int) -> bool:
-    """Return whether upstream has enough of a patch after commit `number`, but not before it."""
+    """Return whether upstream has enough of a patch after commit `number`, and had not before."""
 
     def is_enough(at: int) -> bool:
         count = series.count(patch, at)
@@ -186,7 +189,10 @@ def _has_landed(series: Series, patch: int, number: int) -> bool:
 
 
 def _along(replaced: Set[int], landed: Set[int], related: Sequence[Set[int]]) -> set[int]:
-    """Return those patches in `replaced` (later patches replace all their lines) that landed."""
+    """Return the patches of `replaced` that landed together with the patches around them.
+
+    Later patches replace all lines of the patches in `replaced`, so those have no lines to find.
+    """
     while True:
         others = [patch for patch in range(len(related)) if patch not in replaced]
         places = {patch: bisect_left(others, patch) for patch in replaced}
@@ -202,9 +208,9 @@ def _along(replaced: Set[int], landed: Set[int], related: Sequence[Set[int]]) ->
 def _last_landing(
     series: Series, patch: int, landings: Mapping[int, Sequence[int]]
 ) -> tuple[int, int | None]:
-    """Return (landing, None) for the first landing that was not reverted, as its number.
+    """Return (number, None) for the first landing that was not reverted.
 
-    If all were reverted, return the numbers of the last landing and of its revert.
+    If all were reverted, returns the number of the last landing and that of its revert.
     """
     found = {number: series.count(patch, number).found for number in landings[patch]}
     fewest, landed, back = (1 - MOST_OPEN) * max(found.values()), BASE, BASE
@@ -220,7 +226,10 @@ def _last_landing(
 
 
 def _landed(series: Series, patch: int, known: Mapping[int, Sequence[int]]) -> Absorption | None:
-    """Return which hunks of a patch upstream has (reverted: none), or None if it did not land."""
+    """Return which hunks of a patch upstream has, or None if the patch did not land.
+
+    If the patch was reverted, it has no hunks.
+    """
     steps, end, is_landed = series.way.steps, series.end, patch in known
     landed, back = (
         _last_landing(series, patch, known) if is_landed else (_since(series, patch), None)
@@ -258,7 +267,7 @@ def _landed(series: Series, patch: int, known: Mapping[int, Sequence[int]]) -> A
 
 
 def _since(series: Series, patch: int) -> int | None:
-    """Return the first commit with all hunks of a patch that the target has, or None."""
+    """Return the first commit that has all hunks of a patch that the target has, or None."""
 
     def are_there(number: int) -> bool:
         return all(series.count(hunk, number).is_all for hunk in come)
@@ -275,7 +284,7 @@ def _since(series: Series, patch: int) -> int | None:
 
 
 def _now_in(series: Series, patch: int, landed: int) -> Sequence[str]:
-    """Return the other files that gained the added lines of a landed hunk and have its context."""
+    """Return the other files that gained the lines of a landed hunk, and that have its context."""
     for hunk in series.hunks[patch]:
         step, number = series.steps[hunk]
         lines = step.change.hunks[number].lines if step.change.hunks else ()
@@ -288,7 +297,7 @@ def _now_in(series: Series, patch: int, landed: int) -> Sequence[str]:
 
 
 def _is_in(series: Series, hunk: HunkId, landed: int) -> bool:
-    """Return whether a hunk landed with its patch, perhaps reworded or without a few lines."""
+    """Return whether a hunk landed with its patch, even if reworded or without a few lines."""
     path, count = series.path(hunk), series.count(hunk, landed)
     before, after = (series.version(path, number) for number in (landed - 1, landed))
     if count.open:
@@ -302,8 +311,9 @@ def _is_in(series: Series, hunk: HunkId, landed: int) -> bool:
 
 
 def _says_more(series: Series, hunk: HunkId, landed: int) -> bool:
-    """Return whether nothing that a hunk adds landed, and it adds new words or no code at all.
+    """Return whether a hunk that did not land does something that its patch does not do elsewhere.
 
+    None of its added lines landed, and it adds words that no landed hunk has, or no code at all.
     Words in comments and long strings are ignored, because a review may reword those before the
     patch lands (case S-fi-2777).
     """
@@ -328,7 +338,7 @@ def _says_more(series: Series, hunk: HunkId, landed: int) -> bool:
 
 
 def _wordings(series: Series, hunk: HunkId, landed: int) -> Iterator[Wording]:
-    """Yield upstream's text and the patch's text wherever a hunk did not land word for word."""
+    """Yield upstream's text and the patch's text wherever a hunk landed in a different form."""
     count, path = series.count(hunk, landed), series.path(hunk)
     if hunk in series.wholes or not (count.open or count.taken):
         return

@@ -1,6 +1,6 @@
-"""Prove that upstream still lacks a hunk, although a search found it to be absorbed.
+"""Prove that upstream still lacks a hunk, although it was found to be absorbed.
 
-All proofs are tried before a hunk is dropped, however it was found. In doubt, the hunk is kept.
+A hunk is dropped only if no proof shows that it is still needed.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ def key_of(line: bytes) -> bytes:
 
 
 class Text:
-    """The lines of a text, counted from 0, and the blocks, comments and strings around them.
+    """A text, split into lines (from 0), and the blocks, comments and strings around each line.
 
     `keys` are the lines without white space; a line without a word has an empty key.
     """
@@ -70,7 +70,7 @@ class Text:
 
     @cached_property
     def quoted(self) -> Mapping[int, bytes]:
-        """Map the numbers of lines inside comments and long strings to the marks that end these."""
+        """Map each line that begins inside a comment or long string to the mark that ends it."""
         found, line, at = dict[int, bytes](), 0, 0
         for mark in _QUOTED.finditer(self.content):
             first = line + self.content.count(b"\n", at, mark.start())
@@ -93,9 +93,9 @@ text_of = lru_cache(maxsize=16)(Text)
 
 
 class Drop:
-    """A hunk that may be dropped, given by its index in a file, and upstream's version of the file.
+    """A hunk that may be dropped, by its index in the patched file, and upstream's file.
 
-    `is_state` says whether upstream's lines at the hunk are those of some state of the series.
+    `is_state` says that upstream's lines there are those of some state of the series.
     """
 
     def __init__(
@@ -111,7 +111,7 @@ class Drop:
 
     @cached_property
     def runs(self) -> tuple[tuple[Run, range], ...]:
-        """The hunk's runs of changed lines, each with the range that it has in the patched file."""
+        """The hunk's runs of changed lines, each with the range of its added lines in theirs."""
         earlier = self.file.hunks[: self.number]
         shift, found = sum(hunk.added() - hunk.removed() for hunk in earlier), []
         for run in runs_of(self.hunk, self.file.positions[self.number]):
@@ -121,7 +121,7 @@ class Drop:
         return tuple(found)
 
     def is_same_block(self, line: int, place: int) -> bool:
-        """Return whether a patched line and an upstream line are in the same block."""
+        """Return whether a `line` of theirs is in the same block as a line of upstream (`place`)."""
         if language(self.file.path) in ("Text", OTHER):
             return True
         old, new = [*self.mine.around(line)], [*self.there.around(place)]
@@ -136,7 +136,7 @@ class Drop:
 
 @lru_cache(maxsize=4)  # shared by all hunks of a file; a generated file has hundreds
 def _alignment(mine: bytes, there: bytes) -> Alignment:
-    """Align two texts by their equal lines. Lines without a word are left out."""
+    """Align two texts by their equal lines, ignoring lines without a word."""
     texts = text_of(mine).keys, text_of(there).keys
     old, new = ([n for n, key in enumerate(keys) if key] for keys in texts)
     pairs = matched_lines([texts[0][n] for n in old], [texts[1][n] for n in new])
@@ -144,7 +144,7 @@ def _alignment(mine: bytes, there: bytes) -> Alignment:
 
 
 def rewritten_deletion(drop: Drop) -> str | None:
-    """Return a reason to keep a hunk if upstream kept or rewrote lines that the hunk deletes."""
+    """Return a reason to keep a hunk if upstream has, or rewrote, the lines that it deletes."""
     closest = partial(get_close_matches, n=1, cutoff=ALIKE)
     for run, at in () if drop.is_there else drop.runs:
         lines = [n.strip() for n in run.removed if key_of(n)]
@@ -175,24 +175,24 @@ def other_place(drop: Drop) -> str | None:
     if is_told and old in drop.upstream and new not in drop.upstream:
         return f"upstream has {_shown(drop.mine.lines[added[0]])} in another place"
     for line in added[:1] if drop.is_there else added:
-        text, place, said = drop.mine.lines[line], drop.alignment.place(line), None
+        text, place, difference = drop.mine.lines[line], drop.alignment.place(line), None
         if place is not None:
-            said = _difference(drop, line, place)
+            difference = _difference(drop, line, place)
         elif not drop.is_there and there[keys[line]] > base[keys[line]]:
-            said = None if _is_unordered(drop, line) else "in another order"
+            difference = None if _is_unordered(drop, line) else "in another order"
         elif not drop.is_there and not there[keys[line]] and not is_import(text):
             # Upstream may have all its words, and more, at the same position.
             _, beside = drop.alignment.around(range(line, line + 1))
             ours = b"".join(drop.there.lines[n] for n in beside)
             if not is_within(PIECE.findall(text), PIECE.findall(ours)):
                 return f"upstream lacks {_shown(text)}"
-        if said is not None:
-            return f"upstream has {_shown(text)} {said}"
+        if difference is not None:
+            return f"upstream has {_shown(text)} {difference}"
     return None
 
 
 def _difference(drop: Drop, line: int, place: int) -> str | None:
-    """Return how upstream's line differs from the patch's in meaning, or None if it does not."""
+    """Return how the meaning of the line differs in upstream's file, or None if it does not."""
     if drop.is_there:
         return None if drop.is_same_block(line, place) else "in another block"
     texts = drop.mine.lines[line], drop.there.lines[place]
@@ -215,7 +215,7 @@ def _difference(drop: Drop, line: int, place: int) -> str | None:
 
 
 def _is_unordered(drop: Drop, line: int) -> bool:
-    """Return whether a line's position among its neighbors does not matter, as for imports."""
+    """Return whether a line's order among its neighbors does not matter, as for imports."""
     text, around = drop.mine.lines[line], next(drop.mine.around(line), b"")
     if is_import(text) or language(drop.file.path) != "Python":
         return is_import(text)
@@ -226,11 +226,11 @@ def _is_unordered(drop: Drop, line: int) -> bool:
 
 
 def _begun(lines: Sequence[bytes], level: int) -> tuple[int, int]:
-    """Return how many lines are indented less than `level`, and how many blocks the others open."""
-    said = [line for line in lines if line.strip()]
-    rest = [line for line in said if indentation(line) >= level or line[:1] == b"#"]
+    """Return how many lines are indented less than `level`, and how many blocks the rest begin."""
+    code = [line for line in lines if line.strip()]
+    rest = [line for line in code if indentation(line) >= level or line[:1] == b"#"]
     opened = sum(bool(_OPENS.match(line)) - bool(_CLOSES.match(line)) for line in rest)
-    return len(said) - len(rest), opened + any(map(_ATTRIBUTE.match, said[-1:]))
+    return len(code) - len(rest), opened + any(map(_ATTRIBUTE.match, code[-1:]))
 
 
 def _shown(line: bytes) -> str:
@@ -241,14 +241,14 @@ PROOFS = {"deletion": rewritten_deletion, "place": other_place}
 
 
 def why_needed(drop: Drop) -> str | None:
-    """Return why a hunk is needed, by the first proof that shows it, or None if no proof does."""
+    """Return the first reason that proves a hunk is still needed, or None if nothing proves it."""
     return next(filter(None, (proof(drop) for proof in PROOFS.values())), None)
 
 
 def checked(
     sides: Sides, merged: Merged | Collided, *, blobs: Blobs, text: TextMerge
 ) -> Merged | Collided:
-    """Return the merge; absorbed hunks that are proved to be still needed become conflicts."""
+    """Return the merge, with a conflict for each absorbed hunk that a proof shows to be needed."""
     is_asked = any(verdict in (Verdict.ABSORBED, Verdict.CONFLICT) for verdict, _ in merged.answers)
     texts = sides.texts(blobs) if is_asked and sides.ours != sides.theirs else None
     if texts is None:

@@ -62,7 +62,7 @@ class Wanted(Struct, frozen=True):
 
 @lru_cache(maxsize=1024)  # upstream's changes of a file are the same for each of its patches
 def _put(old: tuple[bytes, ...], new: tuple[bytes, ...], spoken: str) -> tuple[Brought, ...]:
-    """Return each word of the new lines that is not in the old ones, with its line number."""
+    """Return the words that `new` lines add to the `old` ones, with their line numbers in `new`."""
 
     def words_in(line: bytes) -> list[str]:
         return words_of(line, spoken) if len(line) <= LONGEST_LINE and not is_import(line) else []
@@ -94,7 +94,7 @@ class Comparison:
         return changed_blocks(self.base, self.ours)
 
     def near(self, runs: Sequence[Run]) -> Sequence[Block]:
-        """Return upstream's changed ranges that are near one of the given changes of a hunk."""
+        """Return the ranges changed by upstream that are near any of a hunk's changes (`runs`)."""
         changes = changes_of(*self._contents)  # at least as wide, and mostly known
         if changes is not None and not any(
             run.gap(Block(*change)) <= NEAR for change in changes for run in runs
@@ -119,7 +119,7 @@ class Comparison:
         return Counter(self._contents[0].translate(BLANKED).split())
 
     def wanted(self, runs: Sequence[Run]) -> Wanted:
-        """Return the words that the given changes of a hunk add, with a weight for each."""
+        """Return the words that some changes of a hunk add, with a weight for each word."""
 
         def count(word: str) -> int:
             text = word.removeprefix(SIGN).encode("utf-8", "surrogateescape")
@@ -132,7 +132,7 @@ class Comparison:
         return Wanted(tuple(words), weights, total, sum(len(run.added) for run in runs))
 
     def brought_to(self, runs: Sequence[Run], blocks: Iterable[Block]) -> list[Block]:
-        """Return upstream's changed ranges that are in the same symbols as the given changes."""
+        """Return those of the ranges that are in the same symbols as a hunk's changes (`runs`)."""
         symbols = dict[Run, str | None]()
         for run in runs:
             around = range(run.start + (not run.removed), run.end + 2)
@@ -147,7 +147,7 @@ class Comparison:
         return [block for block in blocks if any(is_near(run, block) for run in runs)]
 
     def find_resemblance(self, hunk: Hunk, position: int, *, is_clean: bool) -> Resemblance | None:
-        """Return the upstream lines that seem to do what a hunk does, or None if there are none."""
+        """Return the upstream lines that seem to do what a hunk does, or None."""
         runs = [run for run in runs_of(hunk, position) if run.says_something]
         changed = (self.near(runs) if is_clean else self.blocks) if runs else ()
         if not changed:
@@ -163,8 +163,8 @@ class Comparison:
             return None
         lines = self.brought(self.brought_to(runs, changed))
         if is_short:  # a new function that upstream calls here may do it (stale-hash at 0.24.0)
-            (base, ours), said = self._symbols, {word for _, word in lines}
-            new = {symbol for symbol in ours.names - base.names if leaf_of(symbol) in said}
+            (base, ours), words = self._symbols, {word for _, word in lines}
+            new = {symbol for symbol in ours.names - base.names if leaf_of(symbol) in words}
             lines = [b for b in self.brought(self.blocks) if new and ours.at(b[0] + 1) in new]
             is_missing = Counter(wanted.words) - Counter(word for _, word in lines)
             wanted = self.wanted([Run(position, (), hunk.new())])
@@ -175,7 +175,7 @@ class Comparison:
     def _passage(
         self, hunk: Hunk, wanted: Wanted, there: Sequence[Brought], near: int, least: float
     ) -> Resemblance | None:
-        """Return the short range of upstream's lines with the most words of a hunk, or None."""
+        """Return the short range of upstream's lines that has most words of a hunk, or None."""
         there = [one for one in there if one[1] in wanted.weights]
         size = wanted.lines + NEAR
 
@@ -211,7 +211,7 @@ class Proposal(Struct, frozen=True):
 def with_proposals(
     sides: Sides, merged: Merged | Collided, *, blobs: Blobs, text: TextMerge
 ) -> tuple[Merged | Collided, tuple[Proposal, ...]]:
-    """Make conflicts of hunks that upstream seems to have; return the merge and the proposals."""
+    """Turn hunks that upstream seems to have into conflicts, with a proposal for each."""
     is_binary = isinstance(merged, Collided) and merged.marked is None
     texts = None if is_binary or sides.base == sides.ours else sides.texts(blobs)
     if texts is None:
@@ -236,7 +236,7 @@ def with_proposals(
 
 
 def marked_spots(texts: Sequence[bytes], spots: Sequence[Block], text: TextMerge) -> bytes | None:
-    """Merge three texts, with conflict markers around the given lines even without a clash."""
+    """Merge three texts, with conflict markers around `spots`, even if these merge cleanly."""
     lines, new = split_lines(texts[0]), split_lines(texts[1])
     to = aligned(matched_lines(lines, new), lines, new)
     back = Alignment(to.new, to.old)

@@ -25,7 +25,7 @@ def measured() -> Mapping[str, Reliability]:
 
 
 def kind_of_proposals(outcome: PatchOutcome) -> str:
-    """Return "likely" if the proposals are to drop the whole patch, or else "likely in part"."""
+    """Return "likely" if the proposals cover the whole patch, or else "likely in part"."""
     is_whole = all(one.proposal == Ruling.ABSORBED.value for one in outcome.conflicts)
     return PROPOSAL if is_whole else IN_PART
 

@@ -27,14 +27,14 @@ BASE = -1  # the number of the base, among the numbers of upstream's commits
 
 
 class Folded(Struct, frozen=True):
-    """A patch, and its change to each file in the state that the patch is written against."""
+    """A patch, and its change to each file, starting from the files with the earlier patches."""
 
     patch: Patch
     steps: tuple[FileStep, ...]
 
 
 class Way(Struct, frozen=True):
-    """Upstream's files at base and target, the commits between, and the paths of moved files."""
+    """Upstream's files at base and target, the commits between, and the new paths of moved files."""
 
     start: Versions
     target: Versions
@@ -45,7 +45,10 @@ class Way(Struct, frozen=True):
 
 
 class Series:
-    """A series and the upstream versions to compare it with. Each result is computed only once."""
+    """A series and the upstream versions to compare it with. Results are computed only once.
+
+    Patches and upstream commits are given by number; `BASE` is the base, `end` the target.
+    """
 
     def __init__(
         self, folded: Sequence[Folded], way: Way, blobs: Blobs, *, elsewhere: ChangedFiles
@@ -96,7 +99,7 @@ class Series:
             self.wholes |= {*hunks}
 
     def versions_in(self, steps: Sequence[Step], start: Versions) -> Mapping[str, FileVersions]:
-        """Return, for each file in `start`, its version there and those that the commits make."""
+        """Return each file's entry in `start`, and those after the commits that change the file."""
         homes, found = self.way.homes, dict[str, FileVersions]()
         for path, entry in start.items():
             later = versions_of(steps, path, homes.get(path, path))
@@ -126,7 +129,7 @@ class Series:
         return self.steps[hunk][0].change.path
 
     def file(self, hunk: HunkId) -> PatchedFile | None:
-        """Return a hunk's file before and after the patch, or None if no lines in it change."""
+        """Return a hunk's file before and after the patch, or None if it has no changed lines."""
         step = self.steps[hunk][0]
         base, theirs = self.text(step.base), self.text(step.theirs)
         if base is None or theirs is None or hunk in self.wholes:
@@ -134,14 +137,14 @@ class Series:
         return PatchedFile(self.path(hunk), base, theirs, step.change.hunks, step.positions)
 
     def version(self, path: str, number: int) -> Entry | None:
-        """Return a path's entry in the tree of an upstream commit, or None if the tree lacks it."""
+        """Return a file's tree entry after an upstream commit, or None if it does not exist."""
         if number == self.end:
             return self.way.target.get(path)
         versions = self.versions[path]
         return versions[max(at for at in versions if at <= number)]
 
     def is_state(self, path: str, number: int, patch: int = 0) -> bool:
-        """Return whether upstream's file after a commit is as `patch` or a later patch leaves it.
+        """Return whether `patch` or a later one leaves a file as it is after an upstream commit.
 
         A file that is missing, or the same as in the base, does not count.
         """
@@ -155,14 +158,14 @@ class Series:
         return {number for path in paths for number in self.versions[path]} - {BASE}
 
     def effect_at(self, path: str, number: int) -> Effect:
-        """Return, for each line that the series changes, whether upstream has it after a commit."""
+        """Return which of the series' line changes to a file upstream has after a commit."""
         return self._effect(path, self.version(path, number))
 
     def _effect_of(self, path: str, entry: Entry | None) -> Effect:
         return self.weave(path).effect(self.text(entry), known=self._states.get((path, entry)))
 
     def lacks_header(self, hunk: HunkId, number: int) -> bool:
-        """Return whether upstream, after a commit, lacks the mode or rename that a patch makes."""
+        """Return whether upstream, after a commit, lacks the new mode or the rename of a patch."""
         step, homes = self.steps[hunk][0], self.way.homes
         entries = step.base, step.theirs, self.version(self.path(hunk), number)
         base, theirs, ours = (entry and entry.mode for entry in entries)
@@ -171,7 +174,7 @@ class Series:
         return bool(base and theirs and base != theirs != ours) or not has_left
 
     def _fate_of_whole(self, hunk: HunkId, number: int) -> Fate:
-        """Return the fate of a change that has no hunks. A new mode has the fate of its file."""
+        """Return the fate of a file change without hunks, such as a rename or a new mode."""
         (step, nth), path = self.steps[hunk], self.path(hunk)
         is_kept = step.base and step.theirs and step.base.blob == step.theirs.blob
         is_mode = is_kept and step.change.old_path == path
@@ -195,7 +198,7 @@ class Series:
         return Count.of(line for hunk in hunks for line in self.lines(hunk, number))
 
     def _lines_of(self, hunk: HunkId, number: int) -> Sequence[Line]:
-        """Return whether each distinctive line of a hunk is added, and its fate after a commit.
+        """Return (is it added, its fate after a commit) for each distinctive line of a hunk.
 
         A change without lines counts as one line, and so does a mode or path that upstream lacks.
         """
@@ -206,7 +209,7 @@ class Series:
         return [*self.effect_at(path, number).lines.get(hunk, ()), *lacking]
 
     def _wanted(self, path: str) -> Mapping[tuple[bool, bytes], set[int]]:
-        """Map (is it added, distinctive line) in a file to the patches that add or remove it."""
+        """Map (is it added, distinctive line) to the patches that add or remove it in a file."""
         found = defaultdict[tuple[bool, bytes], set[int]](set)
         for (patch, hunk), changes in self.weave(path).distinctive.items():
             for change in changes if hunk != CARRIED else ():
@@ -221,20 +224,20 @@ class Series:
         return sum(is_distinctive(line) for _, _, line in lines)
 
     def _is_lasting(self, patch: int) -> bool:
-        """Return whether a patch adds a line that no other patch changes: it is never replaced."""
+        """Return whether a patch adds a line that no other patch changes."""
         hunks = [hunk for hunk in self.hunks[patch] if hunk not in self.wholes]
         told = (c for h in hunks for c in self.weave(self.path(h)).distinctive.get(h, ()))
         return any(c.adds and len(c.node.events) == 1 for c in told)
 
     def _changed(self, before: Entry | None, after: Entry | None) -> Set[tuple[bool, bytes]]:
-        """Return (is it added, line without white space) for a commit's changes to a file."""
+        """Return (is it added, line without white space) for each line that a commit changes."""
         texts = (self.text(entry) or b"" for entry in (before, after))
         old, new = (Counter(normal_lines(part)) for part in differing(*texts))
         # A line counts even if it is also elsewhere in the file (4 patches of A-fi-1857).
         return {(new[line] > old[line], line) for line, _ in old.items() ^ new.items() if line}
 
     def _news(self, number: int) -> Set[tuple[str, bool, bytes]]:
-        """Return the lines that a commit adds and removes: the distinctive ones, if it has any."""
+        """Return the lines that a commit adds and removes; if any are distinctive, only those."""
         found = set[tuple[str, bool, bytes]]()
         for path in (path for path in self.paths if number in self.versions[path]):
             # Without lines that the file has elsewhere, a reversal is known (A-fi-1496).
@@ -246,11 +249,11 @@ class Series:
 
     @cached_property
     def traffic(self) -> tuple[list[Counter[int]], ...]:
-        """For each patch, counts of its changes that upstream's commits make, and undo."""
+        """Two lists, by patch: how many of its changes each commit makes, and how many it undoes."""
         return self.traffic_of(self.versions)
 
     def traffic_of(self, versions: Mapping[str, FileVersions]) -> tuple[list[Counter[int]], ...]:
-        """Return, for each patch and commit, how many changes of the patch it makes and undoes."""
+        """Return two lists, by patch: how many of its changes each commit makes, and undoes."""
         came, gone = ([Counter[int]() for _ in self.folded] for _ in range(2))
         for path in self.paths:
             for (_, old), (number, new) in pairwise(versions[path].items()):
@@ -278,7 +281,7 @@ class Series:
 
     @cached_property
     def related(self) -> Sequence[set[int]]:
-        """For each patch, the patches that partly undo it, and those that it partly undoes."""
+        """For each patch, the patches that it partly undoes, and those that partly undo it."""
         found = [set[int]() for _ in self.folded]
         for hunk in self.steps:
             for other in self.undone(hunk):
@@ -287,14 +290,14 @@ class Series:
         return found
 
     def undone(self, hunk: HunkId) -> Set[int]:
-        """Return the earlier patches that added lines or files which a hunk removes."""
+        """Return the earlier patches that added lines or files that a hunk removes."""
         change = self.steps[hunk][0].change
         places = (change.path, hunk), (change.old_path, (hunk[0], CARRIED))
         known = ((self.weave(path), by) for path, by in places if path in self._recorded)
         return {patch for weave, by in known for patch in weave.undone.get(by, ())}
 
     def is_own(self, patch: int, number: int) -> bool:
-        """Return whether the series makes most of a commit's changes to a patch's files, too."""
+        """Return whether the series has most of a commit's changes to the files of a patch, too."""
         paths = {self.path(hunk) for hunk in self.hunks[patch]}
         lines = {change for change in self.news(number) if change[0] in paths}
         brought = {change for change in lines if change[1]} or lines

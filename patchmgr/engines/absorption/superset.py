@@ -31,9 +31,9 @@ def is_superset(ours: bytes, marked: bytes, hunk: Hunk) -> bool:
 
 
 def _adds_members(base: bytes, ours: bytes, theirs: bytes) -> bool:
-    """Return whether theirs only adds members between the brackets of base, and ours has them.
+    """Return whether theirs only adds members between brackets of base, and ours has them, too.
 
-    Ours may also have other members after them and, in sets and in a line of imports, among them.
+    Ours may have other members after them; in sets and in imports on one line, also among them.
     """
     groups = [_members(side) for side in (base, theirs, ours)]
     around = {tuple(bracket for bracket, _ in side) for side in groups}
@@ -48,7 +48,7 @@ def _adds_members(base: bytes, ours: bytes, theirs: bytes) -> bool:
 
 
 def _members(text: bytes) -> list[tuple[bytes, list[list[bytes]]]]:
-    """Return (bracket around them, members) for the text between each bracket and the next."""
+    """Return (enclosing bracket, members) for each stretch of text between two brackets."""
     around, found = [b""], [(b"", [list[bytes]()])]
     for piece in PIECE.findall(text):
         words = found[-1][1][-1]

@@ -1,4 +1,4 @@
-"""Which hunks of a patch upstream has, and what became of them after they landed."""
+"""Which hunks of a patch upstream has, and what happened to them after they landed."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from patchmgr.model.ports import Step
 
 
 class Event(str, Enum):
-    """What upstream did with a patch after it landed."""
+    """What happened to a patch after it landed in upstream."""
 
     LANDED = "landed"
     EVOLVED = "evolved"
@@ -36,7 +36,7 @@ class Absorption(Struct, frozen=True):
     inner: Step | None = None  # the commit that introduced the hunks, if `step` is its merge
 
     def without_undoing(self, carried: Collection[str]) -> Absorption:
-        """Return this absorption without the hunks that undo changes of the given patches."""
+        """Return this absorption without the hunks that undo changes of the `carried` patches."""
         held = {hunk for hunk, names in self.undoes.items() if not names.isdisjoint(carried)}
         left = self.hunks - held
         return replace(self, hunks=left, is_whole=self.is_whole and left == self.hunks)

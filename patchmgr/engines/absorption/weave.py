@@ -38,13 +38,13 @@ class Node(Struct):
     events: list[HunkId] = field(default_factory=list)
 
     def is_alive(self, patch: int) -> bool:
-        """Return whether the file has the line after the patch with this index (-1: in base)."""
+        """Return whether the line is in the file after the patch with this index (-1: in base)."""
         past = bisect_left(self.events, (patch + 1, CARRIED))  # they are in order of the patches
         return self.is_base is (past % 2 == 0)
 
 
 class Change(Struct, eq=False):
-    """A line added or removed by a hunk, which is event `number` of the node with index `at`."""
+    """The addition or removal of a line by a hunk, which is item `number` of the node's events."""
 
     node: Node
     at: int
@@ -69,7 +69,7 @@ class Weave:
     def apply(
         self, patch: int, first: int, hunks: Sequence[Hunk], positions: Sequence[int]
     ) -> None:
-        """Record a patch's hunks in the file; `first` is the first one's index in the patch."""
+        """Record the hunks of a patch in the file; `first` is the index of the first hunk."""
         nodes, alive = self.nodes, [-1, *self.alive(patch - 1), len(self.nodes)]
         placed = zip(range(first, first + len(hunks)), hunks, positions, strict=True)
         changes = [(run, (patch, n)) for n, hunk, at in placed for run in runs_of(hunk, at)]
@@ -155,23 +155,26 @@ class Weave:
 
     @cached_property
     def ends(self) -> tuple[tuple[Sequence[int], Sequence[bytes]], ...]:
-        """Pairs (node indices, lines) for two states of the file: after the series, and in base."""
+        """The node indices and lines of the file after the series, and the same for the base."""
         states = map(self.alive, (self.last, -1))
         return tuple((state, [self.nodes[n].key for n in state]) for state in states)
 
     @cached_property
     def reduced(self) -> Mapping[bytes, int]:
-        """Map each line that the series makes rarer in the file to how often the base has it."""
+        """Map each line that the series removes, at least in part, to how often the base has it."""
         after, base = (Counter(keys) for _, keys in self.ends)
         return {key: number for key, number in base.items() if key and after[key] < number}
 
     @cached_property
     def words(self) -> Set[bytes]:
-        """The lines of the file in all states, without white space."""
+        """The lines that the file has in any state, without white space."""
         return {node.key for node in self.nodes}
 
     def effect(self, ours: bytes | None, *, known: int | None = None) -> Effect:
-        """Compare with upstream's file (None: deleted), first in the state of patch `known`."""
+        """Return which line changes upstream's file `ours` has (None: it was deleted).
+
+        `known` is a patch after which the file may be the same as upstream's.
+        """
         lines = split_lines(ours or b"")
         keys = normal_lines(ours or b"")[: len(lines)]
         alive = [] if known is None else self.alive(known)
@@ -212,7 +215,7 @@ class Weave:
         return Effect(fates, told, places, {by: how for how in order for by in ways[how]})
 
     def _paired(self, lines: Sequence[bytes], keys: Sequence[bytes]) -> dict[int, int]:
-        """Map nodes of the weave to the equal lines of upstream's file."""
+        """Pair nodes of the weave with equal lines of upstream's file, ignoring white space."""
         nodes = self.nodes
         runs = [[*matched_runs(there, keys)] for _, there in self.ends]
         after, before = (sum(size for _, _, size in found) for found in runs)
@@ -230,7 +233,7 @@ class Weave:
         return pairs
 
     def _exact(self, pairs: Mapping[int, int], lines: Sequence[bytes]) -> dict[int, int]:
-        """Pair lines with nodes that have the same white space, if there are such nodes beside.
+        """Move pairs to nearby nodes that equal their lines even in white space, if there are any.
 
         A patch that puts lines into a block removes and adds them with another indentation
         (Elements dbaadc9ea92f, which landed as c05712cb590c).
@@ -246,7 +249,7 @@ class Weave:
         return dict(sorted(found.items()))
 
     def _state(self, run: Run, here: list[bytes]) -> int | None:
-        """Return the index of the last patch after which a run equals upstream's lines, or None."""
+        """Return the last patch after which a run has the lines `here` of upstream, or None."""
         nodes, patches = self.nodes[run[0].at : run[-1].at + 1], sorted({c.by[0] for c in run})
         states = {x: [n for n in nodes if n.is_alive(x)] for x in (*reversed(patches), -1)}
         keys = [*map(bare, here)]
@@ -257,9 +260,10 @@ class Weave:
     def _fates(
         self, run: Run, paired: Pairs, state: int | None, absent: Fate, gone: Fate
     ) -> dict[Change, Fate]:
-        """Return the fate of each change in a run; `state` is the one that the run is in, if any.
+        """Return the fate of each change in a run.
 
-        A line that upstream lacks is `absent` if the series adds it, and `gone` if it removes it.
+        `state` is the patch after which the run has upstream's lines, or None. A line that upstream
+        lacks is `absent` if the series adds it, and `gone` if the series removes it.
         """
         (pairs, still), found = paired, dict[Change, Fate]()
         for change in run:
@@ -285,7 +289,7 @@ class Weave:
 
 
 class Fate(IntEnum):
-    """What became, in an upstream version of a file, of a line that a hunk adds or removes."""
+    """What happened, in an upstream version of a file, to a line that a hunk adds or removes."""
 
     FOUND = 0
     OPEN = 1  # the position is as before the hunk, which would still change it
@@ -298,7 +302,7 @@ Line = tuple[bool, Fate]
 
 
 class Count(Struct, frozen=True):
-    """The number of changed lines of a hunk or a patch, by their `Fate` in an upstream file."""
+    """How many changed lines of a hunk or a patch have each `Fate` in an upstream version."""
 
     found: int = 0
     open: int = 0
@@ -313,12 +317,12 @@ class Count(Struct, frozen=True):
 
     @property
     def total(self) -> int:
-        """The number of changed lines, except those that a later patch replaced."""
+        """The number of changed lines that no later patch replaced."""
         return self.found + self.open + self.taken
 
     @property
     def is_all(self) -> bool:
-        """Whether upstream has all lines in the total, and the total is not 0."""
+        """Whether upstream has all changed lines that no later patch replaced, and at least one."""
         return self.found == self.total > 0
 
 

@@ -162,7 +162,7 @@ def _macros(text: str) -> Iterator[Declaration]:
 
 
 class _Declarations(Scan):
-    """Collects the declarations in namespaces and types, without the bodies of functions."""
+    """Collects the declarations in namespaces and types, but not those in function bodies."""
 
     passed_over = frozenset({ScopeKind.INITIALIZER, ScopeKind.BODY})
 
@@ -230,13 +230,13 @@ class _Declarations(Scan):
             self._note(names, "variable", line)
 
     def cut(self, pending: Sequence[Token]) -> None:
-        """Record the function whose head is at the end of a branch of an `#if`."""
+        """Record the function whose head ends at the end of a branch of an `#if`."""
         statement = statement_of(pending)
         function = function_of(statement.texts, self.scope.owners)
         self._function(statement, function, is_definition=True)
 
     def doubt(self, line: int, first: ScanState) -> None:
-        """Continue in the state at the end of the first branch, as `match_brackets` does."""
+        """After an unbalanced `#if`, continue in the state at the end of its first branch."""
         self.restore(first)
 
     def _function(self, statement: Head, function: Function | None, *, is_definition: bool) -> None:
@@ -263,7 +263,7 @@ class _Declarations(Scan):
         self, names: Iterable[str], kind: str, line: int, parameters: Sequence[Item] | None = None,
         *, around: Sequence[str] = (), **others: Any,
     ) -> None:  # fmt: skip
-        """Add a declaration of each name. `around` are its own qualifiers, as `A` in `A::f`."""
+        """Add a declaration of each name. `around` are the name's qualifiers: `A` for `A::f`."""
         owners = (*self.scope.owners, *around)
         is_member = self.scope.kind is ScopeKind.TYPE or bool(around)
         read = None if parameters is None else _parameters(parameters)
@@ -289,7 +289,7 @@ def _parameters(items: Iterable[Item]) -> tuple[tuple[Parameter, ...], bool] | N
 
 
 def _parts(items: Iterable[Item]) -> Iterator[list[str]]:
-    """Yield the tokens between commas outside brackets; angle brackets count if they match."""
+    """Yield the tokens of each item between commas; commas inside brackets do not count."""
     part: list[str] = []
     depth = 0
     for item in items:
@@ -329,7 +329,7 @@ def _declarators(texts: Sequence[str]) -> list[str]:
 
 
 def uses(file: CxxFile, names: frozenset[str]) -> Iterator[Mention]:
-    """Yield the uses of the given names in a C++ file. Declarations count as uses, too."""
+    """Yield all uses of the given names in a C++ file, including their declarations."""
     for number, token in enumerate(file.tokens):
         if token.text not in names:
             continue
@@ -356,9 +356,9 @@ def uses(file: CxxFile, names: frozenset[str]) -> Iterator[Mention]:
 
 
 def arguments_of_object(file: CxxFile, use: Mention) -> int | None:
-    """Return the number of arguments with which a use of a C++ type constructs an object.
+    """Return the number of arguments with which a use of a type constructs an object, or None.
 
-    Returns None if the use constructs no object, or if the object may be a copy of another one.
+    None: it constructs no object, or the object may be a copy of another one.
     """
     texts = [token.text for token in file.tokens[use.at + 1 : use.at + 3]]
     if len(texts) < 2 or use.before in (*TYPE_KEYS, "~"):
@@ -413,7 +413,7 @@ def _call(file: CxxFile, number: int) -> int | None:
 
 
 def _is_local(file: CxxFile, number: int) -> bool:
-    """Return whether the type before a name shows that it is declared here, as in `int n, *m`."""
+    """Return whether a type is before a name, so that the name is declared here: `int n, *m`."""
     for _ in range(_DECLARATORS):
         first = number
         while first and file.tokens[first - 1].text in ("*", "&"):

@@ -61,7 +61,7 @@ class Function(Struct, frozen=True):
 
 
 class Scope(Struct, frozen=True):
-    """A scope in C++ code: its kind, its symbol (None if not known), and the line of its brace."""
+    """A scope in C++ code: its kind, its symbol (None: unknown), and the line of its brace."""
 
     kind: ScopeKind
     name: str | None = None
@@ -100,7 +100,7 @@ class ScanState(Struct, frozen=True):
     pending: tuple[Token, ...] = ()
 
     def shape(self) -> tuple[object, ...]:
-        """Return the state, without namespaces, that all branches of an `#if` must end with."""
+        """Return what all branches of an `#if` must have in common at their ends."""
         named = [s.name for s in self.scopes if s.kind is not ScopeKind.NAMESPACE]
         return (*named, self.inner, self.brackets)
 
@@ -110,10 +110,11 @@ _INITIALIZED = Token("}", 0)  # the end of an initializer; a word after it begin
 
 
 class Scan:
-    """One pass over the tokens of a C++ text, which keeps track of the scopes around them.
+    """One pass over the tokens of a C++ text, which tracks the scopes around the current token.
 
-    Each branch of an `#if` starts in the state before it, and the code after the `#endif` in the
-    state at the end of the last branch. Subclasses override the methods that do nothing here.
+    Each branch of an `#if` starts in the state before the `#if`, and the code after the `#endif`
+    starts in the state at the end of the last branch. Subclasses override the methods that do
+    nothing here.
     """
 
     passed_over: ClassVar[frozenset[ScopeKind]]  # only braces and `#if`s matter there
@@ -138,7 +139,7 @@ class Scan:
         """Called at the end of an enumerator, or of a declaration that ends with a semicolon."""
 
     def cut(self, pending: Sequence[Token]) -> None:
-        """Called if a branch of an `#if` ends within a declaration."""
+        """Called if a branch of an `#if` ends in the middle of a declaration."""
 
     def doubt(self, line: int, first: ScanState) -> None:
         """Called if the branches of an `#if` end in different scopes.
@@ -215,7 +216,7 @@ class Scan:
             self._pending.append(token)
 
     def _is_scope(self) -> bool:
-        """Return whether a brace opens a scope, rather than initializing a member or enumerator."""
+        """Return whether a brace opens a scope, rather than a value as in `A() : a{1} {}`."""
         if self.scope.kind is ScopeKind.ENUMERATION:
             return False
         if not any(token.text == ":" for token in self._pending):
@@ -342,7 +343,7 @@ class _Symbols(Scan):
         self._symbols += [self.scope.name] * (line + 1 - len(self._symbols))
 
     def open(self, scope: Scope, statement: Head) -> None:
-        """Assign the lines of a definition's head to its symbol, unless another symbol has them."""
+        """Assign the lines of a definition's head to its symbol, unless they have another one."""
         outer = self.scope
         opened = outer.line if self._scopes else -1
         for line in (
@@ -426,7 +427,7 @@ def _angles_end(items: Sequence[Item], start: int) -> int | None:
 
 
 def _first_line(statement: Head) -> int:
-    """Return the line where a declaration starts, after macro calls on separate lines."""
+    """Return the line where a declaration starts; macro calls on lines above it do not count."""
     first, items = statement.line, statement.items
     while len(items) > 2 and _is_macro(items[0].text) and items[1].text == "()":
         if items[2].line == items[1].line:
@@ -457,7 +458,7 @@ def _scope_key(texts: Sequence[str]) -> int | None:
 
 
 def _type_words(texts: Sequence[str]) -> list[str]:
-    """Return the words between `class` (or the like) and the base types, without attributes."""
+    """Return the words between `class` (or `struct` or `enum`) and the base types."""
     words: list[str] = []
     depth = 0
     for text in texts[: texts.index(":") if ":" in texts else None]:
@@ -512,7 +513,10 @@ def function_of(texts: Sequence[str], owners: Sequence[str]) -> Function | None:
 
 
 def _is_call(texts: Sequence[str], at: int) -> bool:
-    """Return whether parentheses belong neither to an attribute nor to a template argument."""
+    """Return whether the parentheses at `at` may be a parameter list.
+
+    They are not if they belong to an attribute or a template argument.
+    """
     is_even = texts.count("<") == texts.count(">")  # otherwise one is an operator
     is_within = is_even and texts[:at].count("<") > texts[:at].count(">")
     return texts[at - 1] not in GROUPED and not is_within
@@ -535,7 +539,7 @@ def _operator_of(texts: Sequence[str]) -> Function | None:
 
 
 def _qualified(texts: Sequence[str], at: int) -> tuple[int, str | None]:
-    """Return the start of the qualified name that ends at a token, and the name, if clear."""
+    """Return where the qualified name that ends at `at` starts, and the name (None: unclear)."""
     parts: list[str] = []
     while True:
         at = _before_angles(texts, at)
@@ -550,7 +554,7 @@ def _qualified(texts: Sequence[str], at: int) -> tuple[int, str | None]:
 
 
 def _before_angles(texts: Sequence[str], at: int) -> int:
-    """Return the position of the word before the template arguments that end at `at`."""
+    """Return the position of the name before `<...>` that ends at `at`, or `at` if nothing does."""
     depth = 0
     while at >= 0:
         depth += {">": 1, "<": -1}.get(texts[at], 0)

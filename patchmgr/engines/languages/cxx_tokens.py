@@ -114,7 +114,7 @@ def brackets(text: str) -> Iterator[str]:
 
 
 def _branch(directive: str) -> str:
-    """Return `#if`, `#else` or `#endif` for a directive of these kinds, and `#` for any other."""
+    """Return `#if`, `#else` or `#endif` for a directive of that kind, or `#` for another one."""
     branch = _BRANCH.match(directive)
     return "#" if branch is None else _DIRECTIVES[branch[1]]
 
@@ -136,8 +136,8 @@ def _shown(found: re.Match[str]) -> str:
 def match_brackets(texts: Iterable[str]) -> dict[int, int]:
     """Map the index of each opening bracket to the index of its closing bracket.
 
-    Code after an `#endif` starts with the brackets that its first branch left open. Raises
-    UnclearSource if brackets or `#if`s do not match.
+    Code after an `#endif` continues with the brackets that are open at the end of the first branch.
+    Raises UnclearSource if brackets or `#if`s do not match.
     """
     ends: dict[int, int] = {}
     open_: list[tuple[int, str]] = []

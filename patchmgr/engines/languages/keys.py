@@ -1,7 +1,7 @@
 """Find keys, cases, functions and sections that a block of a file may have only once.
 
-Blocks are found by indentation. Python and C++ are read elsewhere, except for the cases of a
-`switch` in C++.
+Blocks are found by indentation. Other modules do this for Python and C++, except for the cases of a
+`switch` in C++, which are found here.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ _REMARKS = (b"#", b"//", b"*", b"/*", b"<!--", b";")
 
 
 class Line(Struct, frozen=True):
-    """A line of a file: its number (from 1), its text, and the blocks around it."""
+    """A line of a file: its number (from 1), its text, and the lines that begin blocks around it."""
 
     number: int
     text: bytes
@@ -135,7 +135,7 @@ def _keys(lines: Iterable[Line], pattern: re.Pattern[bytes]) -> Iterator[Given]:
 
 
 def added_by_both(sides: Sequence[Sequence[Given]]) -> Iterator[list[Given]]:
-    """Yield the two lines of each key that both sides add to a block, and that the merge has twice.
+    """Yield the two lines with the same key that both sides add to a block and that the merge has.
 
     `sides` are the keys of base, ours, theirs and the merge.
     """
@@ -148,5 +148,8 @@ def added_by_both(sides: Sequence[Sequence[Given]]) -> Iterator[list[Given]]:
 
 
 def _places(line: Line, name: bytes) -> tuple[tuple[object, bytes], ...]:
-    """Return a key with the lines around it, and with their number, in case a side changes them."""
+    """Return a key together with the blocks around it, and with their number.
+
+    The number still matches if a side changes the first line of a block.
+    """
     return (line.around, name), (len(line.around), name)

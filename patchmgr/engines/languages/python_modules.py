@@ -30,7 +30,7 @@ def judged_versions(versions: Sequence[Version]) -> tuple[Version, ...]:
 
 
 class _Module(Struct, frozen=True):
-    """What is known about a module. `bound` is None if the module does not parse."""
+    """A parsed module: its first error, and its names. `bound` is None if it does not parse."""
 
     fault: Fault | None
     bound: frozenset[str] | None
@@ -53,7 +53,7 @@ class Modules(Struct):
         return self._module(entry.blob).fault
 
     def bound(self, entry: Entry | None) -> frozenset[str] | None:
-        """Return the names bound at the top level of a module, or None if they are not known."""
+        """Return the names bound at the top level of a module, or None if it cannot be parsed."""
         if entry is None:
             return frozenset()
         return self._module(entry.blob).bound if entry.mode in FILE_MODES else None

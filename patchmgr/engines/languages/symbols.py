@@ -32,7 +32,7 @@ _GO = late_pattern(
 
 
 class Braces(Struct, frozen=True):
-    """How to find the named blocks of a language that encloses blocks in braces."""
+    """How to find the named blocks in a language that puts blocks in braces."""
 
     skipped: re.Pattern[str]  # comments, strings and characters
     header: re.Pattern[str]  # the start of a block, up to its brace
@@ -52,7 +52,10 @@ class Braces(Struct, frozen=True):
         return tuple(symbols)
 
     def _blocks(self, bare: str) -> Iterator[tuple[int, int, str] | None]:
-        """Yield (first line, end, name) of each named block, inner first; None: unbalanced."""
+        """Yield (first line, end, name) of each named block, inner blocks first.
+
+        Yields None if braces are not balanced.
+        """
         open_: list[_Open] = []
         start = line = done = 0
         depths = [0, 0]  # open parentheses and brackets since the start of the statement
@@ -100,10 +103,10 @@ class _Open(Struct, frozen=True):
 def _rust_name(found: re.Match[str]) -> str:
     if found["name"]:
         return found["name"]
-    said = found["of"].replace("->", "  ").partition(" where ")[0]
-    while said != (said := _ANGLES.sub("", said)):
+    header = found["of"].replace("->", "  ").partition(" where ")[0]
+    while header != (header := _ANGLES.sub("", header)):
         pass
-    words = re.findall(r"\w+", said.rpartition(" for ")[2])
+    words = re.findall(r"\w+", header.rpartition(" for ")[2])
     return words[-1] if words else ""
 
 
@@ -165,7 +168,7 @@ def python_symbols(content: bytes) -> tuple[str | None, ...]:
 
 
 def _blank(found: re.Match[bytes]) -> bytes:
-    """Replace a comment with `#`, and a string with zeros, but keep its line breaks."""
+    """Return `#` for a comment, and zeros for a string; its line breaks are kept."""
     atom = found[0]
     if atom[:1] == b"#":
         return b"#"

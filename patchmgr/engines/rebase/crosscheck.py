@@ -120,7 +120,7 @@ def _is_about(sentence: str, symbols: Collection[str]) -> bool:
 def _finding(path: str, sentence: str, merged: str) -> AuditFinding:
     """Return a warning as a finding, with a line number if only one line has the quoted text."""
     quoted = next(iter(_QUOTED.findall(sentence)), None)
-    said = merged.split("\n")
-    lines = [n for n, line in enumerate(said, 1) if line.strip() in (quoted, f"{quoted}:")]
-    line = lines[0] if len(lines) == 1 else 0
+    lines = merged.split("\n")
+    found = [n for n, line in enumerate(lines, 1) if line.strip() in (quoted, f"{quoted}:")]
+    line = found[0] if len(found) == 1 else 0
     return AuditFinding("suspect", False, path, line, quoted, sentence)

@@ -67,7 +67,7 @@ class Facts:
                 continue
             run = [child for child in value if isinstance(child, ast.stmt)]
             if run:
-                self.dead.update((scope, said) for said in _dead(run))
+                self.dead.update((scope, sentence) for sentence in _dead(run))
                 self._count(run, scope)
             for child in value:
                 inner = scope
@@ -81,7 +81,7 @@ class Facts:
                     self._walk(child, inner)
 
     def _count(self, run: Sequence[ast.stmt], scope: str) -> None:
-        acts = [(scope, _said(child, self._lines)) for child in run if isinstance(child, _ACTS)]
+        acts = [(scope, _source(child, self._lines)) for child in run if isinstance(child, _ACTS)]
         self.statements.update(acts)
         if len({*acts}) < len(acts):
             for place, count in Counter(acts).items():
@@ -121,7 +121,7 @@ def _bound(node: ast.AST) -> Iterator[str]:
 
 
 def _dead(run: Sequence[ast.stmt]) -> Iterator[str]:
-    """Yield a sentence about each statement of a block that can never run."""
+    """Yield a sentence about each statement of a block that can never be reached."""
     # The conditions under which an earlier `if` left the block, and their names (as `_names_in`).
     led_out: dict[str, frozenset[str] | None] = {}
     for before, statement in zip((None, *run), run, strict=False):
@@ -141,7 +141,7 @@ def _dead(run: Sequence[ast.stmt]) -> Iterator[str]:
 
 
 def _is_way_out(statement: ast.stmt) -> TypeGuard[ast.If]:
-    """Return whether a statement is an `if` without `else` that ends by leaving the block."""
+    """Return whether a statement is an `if` without `else` that always leaves the block."""
     if not isinstance(statement, ast.If) or statement.orelse:
         return False
     return isinstance(statement.body[-1], _LEAVES)
@@ -150,7 +150,7 @@ def _is_way_out(statement: ast.stmt) -> TypeGuard[ast.If]:
 def _dead_branches(
     statement: ast.If, led_out: Mapping[str, frozenset[str] | None]
 ) -> Iterator[str]:
-    """Yield a sentence for each branch that never runs because its condition was handled before."""
+    """Yield a sentence for each branch that never runs because an earlier one has its condition."""
     above: set[str] = set()
     branch: ast.stmt | None = statement
     while isinstance(branch, ast.If):
@@ -163,14 +163,14 @@ def _dead_branches(
 
 
 def _names_in(test: ast.expr) -> frozenset[str] | None:
-    """Return the names in a condition, or None if it depends on more than names."""
+    """Return the names in a condition, or None if it has a call, an attribute or a subscript."""
     nodes = walk(test)
     if any(isinstance(n, ast.Call | ast.Await | ast.Attribute | ast.Subscript) for n in nodes):
         return None
     return frozenset(node.id for node in nodes if isinstance(node, ast.Name))
 
 
-def _said(statement: ast.stmt, lines: Sequence[str]) -> str:
+def _source(statement: ast.stmt, lines: Sequence[str]) -> str:
     """Return the source of a statement, with white space stripped from each line."""
     if statement.lineno == statement.end_lineno:
         line = lines[statement.lineno - 1].encode("utf-8", "surrogatepass")
@@ -184,13 +184,14 @@ def _first_line(statement: ast.stmt) -> str:
 
 def newly_dead(upstream: Facts, fork: Facts, merged: Facts) -> tuple[str, ...]:
     """Return sentences about code that can run on both sides, but not in the merge."""
-    return tuple(said for (_, said) in more_often(merged.dead, (upstream.dead, fork.dead)))
+    return tuple(sentence for (_, sentence) in more_often(merged.dead, (upstream.dead, fork.dead)))
 
 
 def doubled_statements(base: Facts, upstream: Facts, fork: Facts, merged: Facts) -> list[str]:
-    """Return statements that the merge has more often in a function or class than either side.
+    """Return the statements that a function or class has more often in the merge than on a side.
 
-    Both sides must have the statement as often as base, or the merge must repeat it in one block.
+    A statement counts if both sides have it as often as base, or if the merge has it twice in one
+    block.
     """
     return [
         place[1]

@@ -113,7 +113,7 @@ def bound_in(tree: ast.Module) -> frozenset[str]:
 
 
 def _bound(node: ast.AST) -> Iterator[str]:
-    """Yield the names that a module binds at its top level, under any condition."""
+    """Yield the names that a statement binds at the top level of a module, under any condition."""
     for child in ast.iter_child_nodes(node):
         if isinstance(child, Definition):
             yield child.name
@@ -127,7 +127,7 @@ def _bound(node: ast.AST) -> Iterator[str]:
 
 
 def imported_names(node: ast.AST) -> Iterator[tuple[str, str, str]]:
-    """Yield (module, name, `as` name) for each name in an import; "" stands for a missing part."""
+    """Yield (module, name, `as` name) for each name in an import; a missing part is ""."""
     if isinstance(node, ast.Import):
         yield from ((alias.name, "", alias.asname or "") for alias in node.names)
     elif isinstance(node, ast.ImportFrom):

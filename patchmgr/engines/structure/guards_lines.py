@@ -25,7 +25,7 @@ _CONDITION = re.compile(r"[ \t]*(?:el)?if\b[ \t]*(.+?)[ \t]*:(?:[ \t]|$)")  # of
 
 
 class Growths(Struct, frozen=True):
-    """How many more copies of each line upstream, fork and merge have than base (0 is left out)."""
+    """How many more copies of each changed line upstream, fork and merge have than base."""
 
     upstream: Mapping[str, int]
     fork: Mapping[str, int]
@@ -33,7 +33,7 @@ class Growths(Struct, frozen=True):
 
 
 def growths(texts: Texts, merged: str) -> Growths:
-    """Return how many more copies of each line upstream, fork and merge have than the base."""
+    """Return how many more copies of each changed line upstream, fork and merge have than base."""
     base, upstream, fork, both = (
         Counter(side.split("\n")) for side in (texts.base, texts.upstream, texts.fork, merged)
     )
@@ -54,9 +54,9 @@ def bare(growth: Mapping[str, int]) -> Counter[str]:
 
 
 def outdated_lines(texts: Texts, counted: Growths) -> tuple[str, ...]:
-    """Return warnings about lines that one side adds in a form that the other side replaced.
+    """Return warnings about lines that one side adds although the other side removed all like them.
 
-    A form counts as replaced if two of its lines were removed, or one that occurred twice.
+    The other side must have removed at least two of the lines, or one that occurred twice.
     """
     upstream, fork, merged = map(bare, (counted.upstream, counted.fork, counted.merged))
     told: list[str] = []
@@ -94,7 +94,7 @@ def _split(text: str) -> list[bytes]:
 
 
 def _words(growth: Mapping[str, int]) -> Counter[bytes]:
-    """Return how many more copies of each word there are, given the same number for each line."""
+    """Add up, for each word, how many more copies of it there are than in base."""
     found: Counter[bytes] = Counter()
     for line, count in growth.items():
         for word in _split(line):
@@ -104,7 +104,10 @@ def _words(growth: Mapping[str, int]) -> Counter[bytes]:
 
 
 def _is_word_suspect(base: str, counted: Growths) -> bool:
-    """Return whether the merge has a word that a side removed, that both add, or only once now."""
+    """Return whether the merge has a word that a side removed everywhere or that both sides add.
+
+    A word also counts if the merge has it once, but both sides have it more often.
+    """
     upstream, fork, both = map(_words, (counted.upstream, counted.fork, counted.merged))
     old = Counter(_split(base))
     for word in upstream.keys() | fork.keys() | both.keys():

@@ -62,5 +62,5 @@ def _names(node: ast.stmt) -> frozenset[Name]:
 
 
 def _bound(imports: Iterable[frozenset[Name]]) -> frozenset[Name]:
-    """Return all imports in one set, with the bound name filled in where there is no `as`."""
+    """Return all imports in one set, each with the name that it binds."""
     return frozenset((m, name, alias or name or m) for names in imports for m, name, alias in names)

@@ -1,4 +1,4 @@
-"""Find uses of names in a merge whose form one side replaced everywhere."""
+"""Find uses of names in a merge in a form that one side replaced everywhere."""
 
 from __future__ import annotations
 
@@ -36,10 +36,11 @@ _Use = tuple[str, str, str]
 
 
 def outdated_uses(texts: Texts, merged: str, counted: Growths) -> Iterator[tuple[str, str, str]]:
-    """Yield (line, name, side) for each name with a use in the merge that the side replaced.
+    """Yield (line, name, side) for each line with a use of the name that the side replaced.
 
-    The side has no such use left, and the other side added the line, or changed it. A use is the
-    name itself, or the name with what is before it, with what is after it, or with its arguments.
+    The side has no such use left, and the other side added or changed the line. A use is the name
+    itself, or the name with what is before it, with what is after it, or with its arguments: after
+    upstream changes every `f(a)` to `f(a, b)`, a new `f(a)` is found.
     """
     # Of 2,056 files in 17 projects that git merged, people corrected 27: 4 of them have such a use,
     # and 9 of the others (in some of these, people missed it). Of 84 wrong structural merges, 13
@@ -73,9 +74,9 @@ def _is_call(use: _Use) -> bool:
 
 
 def _is_kept(use: _Use, base: str, side: str) -> bool:
-    """Return whether a side did not replace a use.
+    """Return whether a side still has a use.
 
-    A call counts as replaced only if the side makes another call of the name instead.
+    A call is also kept if the side makes no other call of the name instead.
     """
     before, name, after = use
     if not _is_call(use):
@@ -103,7 +104,7 @@ def _uses(line: str) -> Iterator[_Use]:
 
 
 def _forms(text: str) -> Iterator[_Use]:
-    """Yield each name in a line alone, with the token before it, and with the token after it."""
+    """Yield each name of a line: alone, with the token before it, and with the token after it."""
     tokens = ["", *_TOKEN.findall(text), ""]
     for before, name, after in zip(tokens, tokens[1:], tokens[2:], strict=False):
         if _NAME.fullmatch(name) and name not in _NO_NAMES:

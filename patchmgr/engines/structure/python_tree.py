@@ -20,12 +20,12 @@ _TREES = 4  # trees: those of three sides and of their merge
 
 @lru_cache(maxsize=_PARSED)
 def parse_python(text: str) -> ast.Module | None:
-    """Return the syntax tree of a text, or None if it does not parse; do not modify the tree."""
+    """Return the syntax tree of a text, or None if it does not parse. Do not modify the tree."""
     return parse_anew(text)
 
 
 def parse_anew(text: str) -> ast.Module | None:
-    """Return a syntax tree that may be modified, or None if the text does not parse."""
+    """Return a new syntax tree, which may be modified, or None if the text does not parse."""
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # invalid escapes in upstream's strings
@@ -65,7 +65,7 @@ def children(node: ast.AST) -> list[ast.AST]:
 
 
 def blocks_of(node: ast.AST) -> Iterator[list[ast.stmt]]:
-    """Yield the blocks of a statement: its body, its `else`, and those of its handlers or cases."""
+    """Yield the blocks of a statement, such as its body, its `else` and those of its `except`s."""
     for name in node._fields:
         value = getattr(node, name, None)
         if isinstance(value, list) and value:
@@ -131,7 +131,7 @@ def keyword_parameters(arguments: ast.arguments) -> list[tuple[ast.arg, ast.expr
 
 
 def module_of(node: ast.ImportFrom) -> str:
-    """Return the module from which a statement imports, as it is written there."""
+    """Return the module from which a statement imports, such as `..a` or `a.b`."""
     return "." * node.level + (node.module or "")
 
 
@@ -141,7 +141,7 @@ def last_name(node: ast.AST) -> str:
 
 
 def elements(node: ast.expr) -> list[ast.expr]:
-    """Return the elements of a tuple expression, or any other expression as the only element."""
+    """Return the elements of a tuple, or any other expression as the only element."""
     return node.elts if isinstance(node, ast.Tuple) else [node]
 
 
@@ -157,7 +157,7 @@ def is_named(node: ast.AST | None, name: str) -> bool:
 
 @lru_cache(maxsize=_TREES)
 def nodes_of(text: str) -> tuple[ast.Module, Sequence[ast.AST]] | None:
-    """Return the tree and nodes of a text, which must not be modified, or None if unparsable."""
+    """Return the tree and all nodes of a text, or None if unparsable. Do not modify them."""
     tree = parse_python(text)
     return None if tree is None else (tree, walk(tree))
 

@@ -15,7 +15,7 @@ seconds to merge, and more on a busy machine.
 class Texts(Struct, frozen=True):
     """The base, upstream and fork (patched) versions of a file that git leaves in conflict.
 
-    Line endings are kept, and bytes that are not UTF-8 become surrogate escapes.
+    Line endings are not changed, and bytes that are not UTF-8 are surrogate escapes.
     """
 
     base: str

@@ -32,7 +32,7 @@ class Block(Struct, frozen=True):
 
 
 class Run(Struct, frozen=True):
-    """Consecutive changed lines of a hunk, and their position in the base (line numbers from 0)."""
+    """Consecutive changed lines of a hunk; `start` is their first line in base (from 0)."""
 
     start: int
     removed: tuple[bytes, ...]
@@ -72,7 +72,10 @@ def runs_of(hunk: Hunk, position: int) -> Iterator[Run]:
 
 
 class Alignment(Struct, frozen=True):
-    """The numbers (from 0) of the matching lines of two texts, between -1 and the line counts."""
+    """The numbers (from 0) of the lines of two texts that match, in order.
+
+    The first pair is (-1, -1), and the last one is the two line counts.
+    """
 
     old: Sequence[int]
     new: Sequence[int]
@@ -111,9 +114,9 @@ _WORD = re.compile(rb"\w")
 
 
 def undone_changes(original: bytes, patched: bytes, now: bytes) -> list[bool]:
-    """Return, for each change from `original` to `patched`, whether `now` lacks the change.
+    """Return, for each change from `original` to `patched`, whether `now` has it undone.
 
-    `now` lacks a change if it has all lines that the change removes, and none that it adds.
+    A change is undone if `now` has all lines that it removes, and none that it adds.
     """
     old, new, found = (text.splitlines(keepends=True) for text in (original, patched, now))
     kept, added = dict(matched_lines(old, found)), dict(matched_lines(new, found))
@@ -145,8 +148,8 @@ def matched_runs(
 ) -> Iterator[_Run]:
     """Yield (old start, new start, number of lines) for each run of equal lines in two texts.
 
-    If `old` and `new` are parts of larger texts, `at` is where they start there. The positions are
-    those in the larger texts.
+    If `old` and `new` are parts of larger texts, `at` is where they start in those, and the results
+    count from the start of the larger texts.
     """
     head, tail = equal_ends(old, new)
     if head:

@@ -27,7 +27,7 @@ def without_space(content: bytes) -> bytes:
 
 
 def differing(old: bytes, new: bytes) -> tuple[bytes, bytes]:
-    """Return two texts without most of the lines that they have in common."""
+    """Return two texts without long parts that they have in common."""
     old, new = _inner(old, new)
     for quarter in (2, 1, 3) if len(old) > 4 * _RUN else ():
         start = old.find(b"\n", len(old) * quarter // 4) + 1
@@ -41,7 +41,7 @@ def differing(old: bytes, new: bytes) -> tuple[bytes, bytes]:
 
 
 def _inner(old: bytes, new: bytes) -> tuple[bytes, bytes]:
-    """Return two texts without the lines that are equal at their start and at their end."""
+    """Return two texts without the equal lines at their start and at their end."""
     most = min(len(old), len(new))
     head = old.rfind(b"\n", 0, _equal(lambda at, end: old[at:end] == new[at:end], most)) + 1
     ends = len(old), len(new)
@@ -66,7 +66,7 @@ def _equal(is_equal: Callable[[int, int], bool], most: int) -> int:
 
 
 def bare(line: bytes) -> bytes:
-    """Return a line without any white space, including its line end."""
+    """Return a line without any white space; its line end is removed, too."""
     return line.translate(None, _SPACE + b"\n")
 
 

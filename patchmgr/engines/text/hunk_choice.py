@@ -15,7 +15,7 @@ Line = bytes
 
 
 class Offer(Struct, frozen=True):
-    """A hunk that a person can choose: the file's old and new text, and the changed lines."""
+    """A hunk that a person can choose: the old and new text of its file, and the changed lines."""
 
     path: str
     old: tuple[Line, ...]
@@ -58,7 +58,7 @@ Chooser = Callable[[Sequence[Offer]], Sequence[Offer]]
 def offers_of(path: str, old: bytes | None, new: bytes | None, *, whole: str = "") -> list[Offer]:
     """Return a file's hunks, or one for the whole file if it is new, deleted or binary.
 
-    `whole` is another reason, if any, why only the whole file can be chosen.
+    If `whole` is not "", there is only one for the whole file, and `whole` is the reason.
     """
     lines = tuple(split_lines(old or b"")), tuple(split_lines(new or b""))
     if old is None or new is None:
@@ -88,7 +88,7 @@ def mode_words(before: Entry | None, after: Entry | None) -> str:
 
 
 class Chosen(Struct, frozen=True):
-    """The text of a file with only the hunks that a person chose, and with only the others."""
+    """A file with only the hunks that a person chose (`taken`), and with only the rest (`left`)."""
 
     is_whole: bool  # it could be chosen only as a whole
     taken: bytes  # with only the chosen hunks
@@ -96,7 +96,7 @@ class Chosen(Struct, frozen=True):
 
 
 def choices(offers: Sequence[Offer], choose: Chooser) -> dict[str, Chosen]:
-    """Let a person choose hunks, and return the choice for each file that has a chosen hunk."""
+    """Let a person choose hunks, and return a `Chosen` for each file of which any was chosen."""
     found: dict[str, list[Offer]] = {}
     for offer in choose(offers):
         found.setdefault(offer.path, []).append(offer)

@@ -24,16 +24,17 @@ def changes_of(base: bytes, side: bytes) -> tuple[Area, ...] | None:
 
 @lru_cache(8)
 def _unique(base: bytes) -> tuple[list[int], int]:
-    """Return the indexes of the unique lines of a text, and the widest gap between them."""
+    """Return the indexes of the lines that occur once, and the most lines between two of them."""
     text = text_of(base)
     places = [*text.single.values()]
     return places, widest(places, 0, len(text.lines))
 
 
 def surely_applies(base: bytes, ours: bytes, hunk: Hunk, position: int) -> bool:
-    """Return whether a hunk of `base` definitely applies to `ours` with all its context.
+    """Return whether a hunk of `base` certainly applies to `ours` with all its context.
 
-    `position` is the line of the hunk in the base (from 0). False means that git must decide.
+    `position` is the line of the hunk in base (from 0). False means that it is not certain, and git
+    must decide.
     """
     old, new, changes = hunk.old(), hunk.new(), changes_of(base, ours)
     if changes is None or old == new:

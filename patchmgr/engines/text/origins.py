@@ -8,7 +8,7 @@ from patchmgr.engines.text.differences import changed_blocks
 
 
 def origins(versions: Sequence[tuple[str | None, bytes]]) -> tuple[str | None, ...]:
-    """Return the version that introduced each line of the last version; only LF ends a line."""
+    """Return the version that introduced each line of the last version. Only LF ends a line."""
     owner: list[str | None] = []
     before: list[bytes] = []
     for name, content in versions:

@@ -27,7 +27,7 @@ def singles(lines: Sequence[T]) -> dict[T, int]:
 
 
 def anchors(old: dict[T, int], new: dict[T, int]) -> tuple[list[int], list[int]]:
-    """Return the indexes in both texts of lines that are unique in both and in the same order."""
+    """Return the indexes, in both texts, of the lines that are unique in both and in one order."""
     shared = [*filter(new.__contains__, old)]
     places, others = [*map(old.__getitem__, shared)], [*map(new.__getitem__, shared)]
     if any(map(lt, others[1:], others)):
@@ -65,7 +65,7 @@ def equal_ends(old: Sequence[T], new: Sequence[T]) -> tuple[int, int]:
 
 
 def longest_rising(places: Sequence[int]) -> list[int]:
-    """Return the indexes of the longest increasing subsequence. No number may occur twice."""
+    """Return the indexes of the longest increasing subsequence of different numbers."""
     head, tail = equal_ends(places, sorted(places))  # most numbers are where they belong
     behind = len(places) - tail
     ends: list[int] = []

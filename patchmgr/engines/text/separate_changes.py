@@ -56,7 +56,7 @@ def changes_between(base: Text, side: Text) -> tuple[Area, ...] | None:
 
 
 def _matched(base: Text, side: Text) -> tuple[list[int], list[int], list[Area]]:
-    """Return the anchors in both texts, and the runs of equal lines that anchors begin and end."""
+    """Return the anchors in both texts, and the runs of equal lines between two anchors."""
     old, new = base.lines, side.lines
     shift, (head, tail) = len(new) - len(old), equal_ends(old, new)
     end = len(old) - tail
@@ -88,7 +88,10 @@ def _certain(
     new: Sequence[int],
     runs: Sequence[Area],
 ) -> list[Area]:
-    """Return, in order, those `runs` that any diff matches; `old` and `new` are the anchors."""
+    """Return, in order, those `runs` of equal lines that every diff would match.
+
+    `old` and `new` are the indexes of the anchors.
+    """
     # A merge depends on how git's histogram diff pairs lines. A line that occurs once in each text
     # pairs with itself or with nothing, and of several runs of equal lines, the diff takes the
     # longest. So a run is definite if the part from its first to its last unique line is longer
@@ -134,13 +137,13 @@ def _between(runs: Sequence[Area], area: Area) -> Iterator[Area]:
 def _with_missing(
     places: Sequence[int], lines: Sequence[bytes], others: Collection[bytes], start: int
 ) -> list[int]:
-    """Return, in order, `places` and the indexes of the lines that are not in `others`."""
+    """Return `places` and the indexes of the lines that `others` lacks, in order."""
     missing = (start + number for number, line in enumerate(lines) if line not in others)
     return sorted({*places, *missing})
 
 
 def widest(places: Sequence[int], start: int, end: int) -> int:
-    """Return the largest number of consecutive lines in an area that are not in `places`."""
+    """Return the largest number of consecutive lines, from `start` to `end`, without a place."""
     gaps = map(sub, (*places, end), (start - 1, *places))
     return int(max(gaps)) - 1
 
@@ -152,7 +155,7 @@ def merge_apart(
     our_changes: Sequence[Area] | None,
     their_changes: Sequence[Area] | None,
 ) -> bytes | None:
-    """Return the merge of two sides, or None if their changes touch or are not known."""
+    """Return the merge of two sides, or None if their changes touch or are uncertain."""
     merged = merge_around(base, ours, theirs, our_changes, their_changes)
     return merged[0] if merged is not None and merged[1] is None else None
 
@@ -167,7 +170,7 @@ def merge_around(
     """Merge two sides except for the part in which their changes touch.
 
     Returns the merged text before that part, the part in base, ours and theirs (None: no changes
-    touch), and the merged text after it. Returns None if a side's changes are not known.
+    touch), and the merged text after it. Returns None if a side's changes are uncertain.
     """
     if our_changes is None or their_changes is None:
         return None
