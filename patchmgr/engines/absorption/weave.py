@@ -10,7 +10,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence, Set
 from enum import IntEnum
 from functools import cached_property, partial
-from itertools import chain, groupby, pairwise
+from itertools import groupby, pairwise
 
 from msgspec import Struct, field
 
@@ -241,11 +241,11 @@ class Weave:
         nodes, found = self.nodes, dict(pairs)
         for step, end in ((1, len(nodes)), (-1, -1)):  # to nodes below, then to nodes above
             for at in sorted(found)[::-step]:
-                text, line = lines[found[at]].rstrip(b"\r\n"), found.pop(at)
-                there = (n for n in range(end - step, at, -step) if nodes[n].key == nodes[at].key)
-                same = (n for n in chain([at], there) if nodes[n].text.rstrip(b"\r\n") == text)
-                end = next(same, at)
-                found[end] = line
+                text, limit, end = lines[found[at]].rstrip(b"\r\n"), end - step, at
+                if nodes[at].text.rstrip(b"\r\n") != text:
+                    there = (n for n in range(limit, at, -step) if nodes[n].key == nodes[at].key)
+                    end = next((n for n in there if nodes[n].text.rstrip(b"\r\n") == text), at)
+                    found[end] = found.pop(at)
         return dict(sorted(found.items()))
 
     def _state(self, run: Run, here: list[bytes]) -> int | None:
