@@ -121,7 +121,7 @@ class Drop:
         return tuple(found)
 
     def is_same_block(self, line: int, place: int) -> bool:
-        """Return whether a `line` of theirs is in the same block as a line of upstream (`place`)."""
+        """Return whether a line of theirs and a line of upstream are in the same block."""
         if language(self.file.path) in ("Text", OTHER):
             return True
         old, new = [*self.mine.around(line)], [*self.there.around(place)]

@@ -34,7 +34,7 @@ class Folded(Struct, frozen=True):
 
 
 class Way(Struct, frozen=True):
-    """Upstream's files at base and target, the commits between, and the new paths of moved files."""
+    """Upstream's files at base and target, the commits between, and where upstream moved files."""
 
     start: Versions
     target: Versions
@@ -249,11 +249,11 @@ class Series:
 
     @cached_property
     def traffic(self) -> tuple[list[Counter[int]], ...]:
-        """Two lists, by patch: how many of its changes each commit makes, and how many it undoes."""
+        """By patch, how many of its changes each commit makes and, second, how many it undoes."""
         return self.traffic_of(self.versions)
 
     def traffic_of(self, versions: Mapping[str, FileVersions]) -> tuple[list[Counter[int]], ...]:
-        """Return two lists, by patch: how many of its changes each commit makes, and undoes."""
+        """Return, by patch, how many of its changes each commit makes and, second, undoes."""
         came, gone = ([Counter[int]() for _ in self.folded] for _ in range(2))
         for path in self.paths:
             for (_, old), (number, new) in pairwise(versions[path].items()):

@@ -61,7 +61,7 @@ _REMARKS = (b"#", b"//", b"*", b"/*", b"<!--", b";")
 
 
 class Line(Struct, frozen=True):
-    """A line of a file: its number (from 1), its text, and the lines that begin blocks around it."""
+    """A line of a file: its number (from 1), its text, and the lines that begin its blocks."""
 
     number: int
     text: bytes
