@@ -19,9 +19,9 @@ Find = Callable[[str], tuple[Versions, bool]]
 def versions_of(
     steps: Sequence[Step], path: str, home: str
 ) -> Iterator[tuple[int, str, Entry | None]]:
-    """Yield (number of the step, path, entry) for each step in which upstream changes a file.
+    """Yield (step number, path, entry) for each step in which upstream changes a file.
 
-    Unless both paths are the same, upstream moves the file from `path` to `home` at some step.
+    If the paths differ, upstream moves the file from `path` to `home` at some step.
     """
     at = path
     for number, step in enumerate(steps):
@@ -34,7 +34,7 @@ def versions_of(
 
 
 class ChangedFiles:
-    """The files that differ between base and target; `find` is called once for each language.
+    """The files that differ between base and target, found with `find`, one language at a time.
 
     `is_whole` is false if `find` left out a file.
     """
@@ -59,7 +59,7 @@ class ChangedFiles:
     def gaining(
         self, path: str, lines: frozenset[bytes], beside: frozenset[bytes] = frozenset()
     ) -> tuple[str, ...]:
-        """Return the paths of other files, in the language of `path`, that gained all `lines`.
+        """Return the other files, in the language of `path`, that gained all `lines`.
 
         If `beside` is given, returns only the files with the most lines of `beside`. White space is
         ignored.

@@ -61,7 +61,7 @@ def import_lines(outline: Outline) -> frozenset[int]:
 
 
 def added_imports(run: Run) -> frozenset[bytes]:
-    """Return the names that a change adds to Python imports, or none if it does anything else."""
+    """Return the names that a change adds to Python imports, or none if it has other effects."""
     before, after = (_imported(lines) for lines in (run.removed, run.added))
     if before is None or after is None or not before <= after:
         return frozenset()
@@ -69,7 +69,7 @@ def added_imports(run: Run) -> frozenset[bytes]:
 
 
 def _imported(lines: Sequence[bytes]) -> frozenset[bytes] | None:
-    """Return the names that lines import, or None if the lines are not all parts of imports."""
+    """Return the names that lines import, or None if a line is not part of an import."""
     filled = [line.strip() for line in lines if line.strip()]
     if filled and all(_LISTED.fullmatch(line) for line in filled):
         return frozenset(line.split(b",")[0].split()[-1] for line in filled)
@@ -161,7 +161,7 @@ def _python(theirs: Outline, home: Outline, names: frozenset[str]) -> tuple[Run,
 def missing_imports(
     base: str, home: str, theirs: bytes, merged: bytes, *, names: Collection[str]
 ) -> bytes | None:
-    """Add to a merged file those imports of `theirs` that `names` need and the file lacks.
+    """Add to a merged file those imports of `theirs` that it lacks and that bind any of `names`.
 
     `base` and `home` are the paths before and after the rebase. Returns None if no import is
     needed, or if it is unclear how to add one; the audit then reports the undefined name.
@@ -180,7 +180,7 @@ def missing_imports(
 
 
 def _undefined_names(content: bytes) -> frozenset[str]:
-    """Return the names that are used but never defined, or none if the file does not parse."""
+    """Return the names that are used but not defined, or none if the file does not parse."""
     try:
         found = messages_of(_parsed(content))
     except Unsure:
@@ -190,9 +190,9 @@ def _undefined_names(content: bytes) -> frozenset[str]:
 
 
 def with_import(base: str, source: ImportedName, home: str, content: bytes, *, name: str) -> bytes:
-    """Add an import from the file `base` to the file `home`, and return the new content.
+    """Add the import of a name, which the file `base` has, to the file `home`.
 
-    Raises Unsure if it is unclear how.
+    Returns the new content. Raises Unsure if it is unclear where to add the import.
     """
     if source.statement.startswith("from .") and _folder(base) != _folder(home):
         raise Unsure(f"the patch uses {name}, which a relative import binds")
@@ -213,7 +213,7 @@ def with_import(base: str, source: ImportedName, home: str, content: bytes, *, n
 
 
 def _place_for_types(tree: ast.Module, name: str) -> tuple[int, bytes]:
-    """Return the line for an import under `if TYPE_CHECKING`, and the indentation of the import."""
+    """Return the line for an import under `if TYPE_CHECKING`, and the indentation there."""
     for node in tree.body:
         if isinstance(node, ast.If) and _is_for_types(node):
             last = [n for n in node.body if isinstance(n, Import)][-1:]
@@ -243,7 +243,7 @@ def _first_import(content: bytes, source: ImportedName) -> bytes:
 
 
 def _joined(content: bytes, source: ImportedName) -> bytes | None:
-    """Return the file with the name added to the only import from the same module, or None."""
+    """Return the file with the name added to its only import from that module, or None."""
     try:
         text = content.decode()
     except UnicodeDecodeError:

@@ -1,7 +1,7 @@
 """Make the change to a file for hunks whose lines upstream moved.
 
-The base of the change is upstream's file with the old text of each moved symbol in place of the new
-one. An ordinary text merge then applies the hunks, as if upstream had not moved anything.
+The base of this change is upstream's file, but with the old text of each moved symbol. An ordinary
+text merge then applies the hunks, as if upstream had not moved anything.
 """
 
 from __future__ import annotations
@@ -22,13 +22,13 @@ from patchmgr.engines.text.line_endings import LF, line_ending
 
 
 class FilePart(PatchedFile, frozen=True):
-    """The change to one file that is made of the hunks of a patch that belong there."""
+    """The part of a patch's change that applies to one of upstream's files."""
 
     numbers: tuple[int, ...]  # for each hunk, the number of the patch's hunk that it comes from
 
 
 class AddedSymbols(Struct, frozen=True):
-    """New symbols that a patch adds next to a moved symbol (`neighbor`), and that go with it."""
+    """New symbols of a patch next to a moved symbol (`neighbor`); they move to the same file."""
 
     change: HunkRun
     neighbor: Unit
@@ -36,7 +36,7 @@ class AddedSymbols(Struct, frozen=True):
 
 
 class MovedSymbols(Struct, frozen=True):
-    """The symbols that upstream moved to one other file, and the patch's changes to them."""
+    """The symbols that upstream moved to one other file, and the patch's changes to these."""
 
     moves: tuple[tuple[Unit, Home], ...]  # each symbol with its new place
     changes: tuple[tuple[HunkRun, Unit], ...]  # each with the symbol that it edits
@@ -62,9 +62,9 @@ class MovedSymbols(Struct, frozen=True):
 
 
 def part_elsewhere(base: Outline, theirs: Outline, moved: MovedSymbols) -> FilePart:
-    """Return the change to another file that applies the patch's edits to the symbols moved there.
+    """Return the change to another file that edits the symbols which upstream moved there.
 
-    The new positions must not overlap. Raises Unsure if a needed import cannot be added.
+    The symbols must not overlap in that file. Raises Unsure if a needed import cannot be added.
     """
     file = moved.file
     lines: list[bytes] = []
@@ -86,7 +86,7 @@ def part_elsewhere(base: Outline, theirs: Outline, moved: MovedSymbols) -> FileP
 def _moved_lines(
     base: Outline, unit: Unit, home: Home, lines: Sequence[bytes]
 ) -> tuple[bytes, ...]:
-    """Return lines of a moved symbol with the indentation that upstream's version has."""
+    """Return lines of a moved symbol, indented like upstream's version of the symbol."""
     old, new = indent_of(base.text_of(unit)), indent_of(home.outline.text_of(home.unit))
     end = _ending(home.outline)
     return tuple(_ended(line, end) for line in reindented(lines, old, new))
@@ -175,7 +175,7 @@ def part_within(
 
 
 def _at(change: HunkRun, place: Mapping[int, int]) -> int:
-    """Return the line where a change starts after the symbols were reordered."""
+    """Return the line where a change starts once the symbols are in upstream's order."""
     start, unit = change.start, change.unit
     if start in place and not (unit is not None and start == unit.end and start):
         return place[start]
@@ -190,7 +190,7 @@ def _reordered(
     there: Unit,
     moving: Sequence[Unit],
 ) -> list[int] | None:
-    """Return the order of the base's lines after one unit moved, or None if it is unclear."""
+    """Return the order of base's lines after `unit` moved to the place of `there`, or None."""
     text, space = _with_space(base, unit)
     rest = [n for n in order if n not in text and n not in space]
     anchors = [
@@ -223,7 +223,7 @@ def _with_space(base: Outline, unit: Unit) -> tuple[range, range]:
 
 
 def _counterpart(base: Outline, own: Outline, unit: Unit) -> Unit | None:
-    """Return the unit of `base` with the name (or else the text) of `unit`, which is one of `own`.
+    """Return the unit of `base` that corresponds to a unit of `own`, by name or else by text.
 
     Returns None unless both `base` and `own` have exactly one such unit.
     """

@@ -1,8 +1,8 @@
 """Find where upstream moved the lines of hunks that are in conflict.
 
 A function is found by its name and its distinctive lines. Lines outside functions and classes are
-found only if they are the same byte for byte. If several places are likely, or none is likely
-enough, the hunk stays where it is, and the reason for its conflict names the likely places.
+found only if they are the same byte for byte. If the new place is not certain, the hunk stays where
+it is, and the reason for its conflict names the likely places.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ Climb = Callable[[str, Sides], "Merged | Collided"]
 
 
 class Followed(Struct, frozen=True):
-    """The result of merging a file's hunks at the places to which upstream moved their lines."""
+    """A file's hunks, merged where upstream moved their lines; a conflict is in `collision`."""
 
     changes: Mapping[str, Entry]  # files that merged without a conflict
     answers: tuple[Answer, ...]  # one for each hunk
@@ -52,7 +52,7 @@ class Followed(Struct, frozen=True):
 
 
 class MovedInput(Struct, frozen=True):
-    """The input for merging moved hunks: upstream's files with the patches applied so far."""
+    """What is needed to merge moved hunks: upstream's files with the earlier patches, and tools."""
 
     elsewhere: Elsewhere  # files that upstream changed
     entry_of: Callable[[str], Entry | None]  # the file at a path
@@ -66,7 +66,7 @@ def follow_hunks(
 ) -> Followed | Collided:
     """Merge a file in conflict, with its hunks applied where upstream moved their lines.
 
-    If no new place is definite, returns the conflict, and its reason lists the likely places.
+    Returns the conflict if no new place is certain; its reason then lists the likely places.
     """
     found = _relocation(path, sides, collided, home, side)
     if found is None:
@@ -142,7 +142,7 @@ def _moved(answer: Answer, is_moved: bool) -> Answer:
 
 
 def _worse(one: Answer | None, other: Answer) -> Answer:
-    """Return the verdict of a hunk, given the verdicts of two of its parts."""
+    """Return the verdict on a hunk that has two parts, given the verdicts on these."""
     if one is None or one == other:
         return other
     if CONFLICT in (one, other):
@@ -151,7 +151,7 @@ def _worse(one: Answer | None, other: Answer) -> Answer:
 
 
 def _has_home(found: Relocation) -> bool:
-    """Return whether a new position, certain or likely, is known for any of the hunks."""
+    """Return whether any hunk has a new place, certain or likely."""
     return bool(found.places) or any(one.likely is not None for one in found.uncertain.values())
 
 
@@ -160,7 +160,7 @@ def _uncertain_reason(found: Relocation) -> str:
 
 
 def _places_reason(found: Relocation, home: str) -> str:
-    """Return the reason for a conflict: where upstream moved the lines, or why that is unsure."""
+    """Return the reason for a conflict: where upstream moved the lines, or why that is unclear."""
     places = dict.fromkeys(place.path for place in found.places.values())
     paths = [path for path in places if path != home]
     moved = f"upstream moved these lines to {', '.join(paths)}" if paths else ""
@@ -177,7 +177,7 @@ class HunkPlace(Struct, frozen=True):
 
 
 class Relocation(Struct, frozen=True):
-    """Where upstream moved the lines of a file's hunks, and the changes that apply them there."""
+    """Where upstream moved the lines of a file's hunks, and the changes to make there."""
 
     parts: tuple[FilePart, ...]  # for each file that gets hunks (empty: none moved)
     places: Mapping[int, HunkPlace] = field(default_factory=dict)  # by the number of a moved hunk
@@ -194,8 +194,8 @@ def relocate(
 ) -> Relocation | None:
     """Find where upstream moved the lines that the hunks in conflict (`collided`) change.
 
-    `home` and `ours` are the path and upstream's text (None: deleted) after the rebase. Returns
-    None if there is nothing to move.
+    `home` is the path of the file in upstream, and `ours` its text there (None: deleted). Returns
+    None if no lines moved.
     """
     old, new = (Outline(patched.path, text) for text in (patched.base, patched.theirs))
     own = None if ours is None else Outline(home, ours)
@@ -268,7 +268,7 @@ class _Work:
             self._moves[unit] = home
 
     def _home(self, unit: Unit) -> tuple[Unit, Home] | Unclear | None:
-        """Return the new position of a unit, or else of the innermost moved symbol around it."""
+        """Return the new place of a unit, or else that of the innermost moved symbol around it."""
         first: Unclear | None = None
         around: Unit | None = unit
         while around is not None:
@@ -308,7 +308,7 @@ class _Work:
             self._additions[change] = AddedSymbols(change, neighbor, is_before=bool(behind))
 
     def _lose_if_gone(self, change: HunkRun) -> None:
-        """Record the position of a change as uncertain if upstream deleted the file."""
+        """Record the place of a change as uncertain if upstream deleted the file."""
         if self._own is None:
             self._lose(change, Unclear("upstream deleted the file"))
 
@@ -332,7 +332,7 @@ class _Work:
         return max(around, key=lambda moved: moved.end - moved.start, default=None)
 
     def _home_of(self, change: HunkRun) -> Home | None:
-        """Return the new position of a change, or None if it stays or its position is uncertain."""
+        """Return the new place of a change, or None if it has none or it is uncertain."""
         addition = self._additions.get(change)
         unit = self._units.get(change) if addition is None else addition.neighbor
         return None if unit is None else self._moves[unit]
@@ -364,7 +364,7 @@ class _Work:
         return Relocation(tuple(self._parts), self._places, self._uncertain)
 
     def _is_away(self, change: HunkRun) -> bool:
-        """Return whether a change moved to another file, or upstream deleted the file."""
+        """Return whether a change belongs to another file now, or its own file was deleted."""
         home = self._home_of(change)
         if home is None:
             return self._own is None
@@ -384,7 +384,7 @@ class _Work:
         return bool(parts)
 
     def _moved_symbols(self) -> Iterator[MovedSymbols]:
-        """Yield, for each other file, the symbols that moved to it and the changes that follow."""
+        """Yield, for each other file, the symbols that moved to it and the changes to them."""
         used = {*self._units.values(), *(one.neighbor for one in self._additions.values())}
         moves: dict[str, list[tuple[Unit, Home]]] = {}
         for unit, home in self._moves.items():
@@ -413,7 +413,7 @@ class _Work:
                 self._lose(change, Unclear(reason, home))
 
     def _obstacle(self, moved: MovedSymbols) -> str | None:
-        """Return the reason why the changes cannot be applied in the new file, or None."""
+        """Return a reason why the changes cannot be made in the new file, or None."""
         regions = sorted((home.unit.start, home.unit.end) for _, home in moved.moves)
         if any(one[1] > other[0] for one, other in pairwise(regions)):
             return "upstream merged several symbols into one"
@@ -429,7 +429,7 @@ class _Work:
         return self._missing(moved)
 
     def _missing(self, moved: MovedSymbols) -> str | None:
-        """Return a reason that names what the changes use but their new file lacks, or None."""
+        """Return a reason that names something the changes use but the new file lacks, or None."""
         added, brought = moved.added(), moved.brought()
         for unit, home in moved.moves:
             is_same = unit.outer == home.unit.outer

@@ -30,7 +30,7 @@ class HunkRun(Struct, frozen=True):
 def changes_of(
     base: Outline, theirs: Outline, hunks: Sequence[Hunk], positions: Sequence[int]
 ) -> tuple[HunkRun, ...]:
-    """Split the hunks of a file into runs of changed lines; find the symbol that each run edits."""
+    """Split a file's hunks into runs of changed lines, and find the symbol that each run edits."""
     found: list[HunkRun] = []
     shift = 0
     for number, (hunk, position) in enumerate(zip(hunks, positions, strict=True)):
@@ -70,7 +70,7 @@ def _reach(base: Outline, unit: Unit) -> int:
 
 
 def _edited(base: Outline, theirs: Outline, run: Run, shift: int) -> Unit | None:
-    """Return the smallest unit around the removed lines, if possible the one of the added lines."""
+    """Return the smallest unit with all removed lines. A unit named as in the patch comes first."""
     around = _around_added(theirs, run, shift)
     units = [unit for unit in base.units if unit.has(run.start, run.end)]
     same = [unit for unit in units if around is not None and unit.name == around.name]
@@ -79,14 +79,14 @@ def _edited(base: Outline, theirs: Outline, run: Run, shift: int) -> Unit | None
 
 
 def _around_added(theirs: Outline, run: Run, shift: int) -> Unit | None:
-    """Return the smallest unit of the patched file that contains all added lines but blank ones."""
+    """Return the smallest unit of the patched file that has all added lines, except blank ones."""
     start = run.start + shift
     filled = [start + n for n, line in enumerate(run.added) if not is_blank(line)]
     return theirs.around(filled[0], filled[-1] + 1) if filled else None
 
 
 def _slid(base: Outline, run: Run) -> Iterator[Run]:
-    """Yield `run`, which only adds lines, at each position where it would give the same text."""
+    """Yield `run`, which only adds lines, at each position where it gives the same text."""
     yield run
     lines = base.lines
     up = run
@@ -100,7 +100,10 @@ def _slid(base: Outline, run: Run) -> Iterator[Run]:
 
 
 def _whole_units(theirs: Outline, start: int, count: int) -> tuple[Unit, ...]:
-    """Return the outermost units of the added lines, or () if any line is outside these units."""
+    """Return the units that the added lines consist of, or () if there are other lines.
+
+    Only the outermost units are returned; blank lines may be outside of them.
+    """
     found: list[Unit] = []
     for unit in theirs.units:
         is_inside = found and found[-1].has(unit.start, unit.end)
@@ -112,7 +115,7 @@ def _whole_units(theirs: Outline, start: int, count: int) -> tuple[Unit, ...]:
 
 
 def apply_runs(lines: Sequence[bytes], runs: Sequence[tuple[int, Run]]) -> bytes:
-    """Return the text of `lines` in which the added lines of each run replace the removed ones."""
+    """Return the text of `lines` with the removed lines of each run replaced by the added ones."""
     out: list[bytes] = []
     done = 0
     for _, run in runs:
@@ -127,8 +130,8 @@ def hunks_of(
 ) -> tuple[tuple[Hunk, ...], tuple[int, ...], tuple[int, ...]]:
     """Make hunks from runs of changed lines, with the context taken from `lines`.
 
-    Returns the hunks, the line (from 0) where each starts, and the number of the patch's hunk that
-    each is part of.
+    Returns the hunks, the line (from 0) where each starts, and for each the number of the patch's
+    hunk that it comes from.
     """
     hunks: list[Hunk] = []
     positions: list[int] = []
@@ -150,7 +153,7 @@ def hunks_of(
 
 
 def _groups(runs: Sequence[tuple[int, Run]]) -> list[list[tuple[int, Run]]]:
-    """Group the runs of the same hunk that are so near each other that their contexts meet."""
+    """Group the runs that form one hunk: they are of the same hunk, and their contexts touch."""
     groups: list[list[tuple[int, Run]]] = []
     for number, run in runs:
         last = groups[-1][-1] if groups else None

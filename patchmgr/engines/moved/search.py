@@ -23,7 +23,7 @@ LARGEST_CONTENT = 2_000_000  # bytes; a larger file is generated, or is not sour
 
 
 class Elsewhere(Protocol):
-    """The files that upstream added or changed, each with its text before and after the rebase."""
+    """The files that upstream added or changed, with their texts before and after the rebase."""
 
     def paths(self, language: str) -> Sequence[str]:
         """Return the paths of the changed files of a language, in a fixed order."""
@@ -36,7 +36,7 @@ class Elsewhere(Protocol):
 
 
 class Home(Struct, frozen=True):
-    """A unit of an upstream file that a moved unit may have become."""
+    """The place in upstream's files to which a unit may have moved, and how similar it is."""
 
     outline: Outline
     unit: Unit
@@ -67,7 +67,7 @@ class Search:
         self._outlines: dict[str, Outline] = {}
 
     def home(self, unit: Unit) -> Home | Unclear | None:
-        """Return where a symbol moved, or why that is not certain, or None if it did not move."""
+        """Return where a symbol moved, or why this is unclear, or None if it did not move."""
         if unit not in self._known:
             self._known[unit] = self._find(unit)
         return self._known[unit]
@@ -89,7 +89,7 @@ class Search:
         return None if is_there else self._gone(unit)
 
     def _gone(self, unit: Unit) -> Unclear:
-        """Return why a unit is not found, and name the files that have a unit of the same name."""
+        """Return that a unit is not in its file; name the files with a symbol of the same name."""
         called = _called(unit)
         own = self._own
         reason = f"upstream deleted the file with {called}"
@@ -122,7 +122,7 @@ class Search:
         return Unclear(f"{reason}; {paths}{more} {verb} one of that name", likely)
 
     def _is_partly_there(self, unit: Unit) -> bool:
-        """Return whether some distinctive lines of a paragraph are still in the same file."""
+        """Return whether a unit is a paragraph, some distinctive lines of which are still there."""
         if unit.name is not None or self._own is None:
             return False
         return bool(self._base.distinctive(unit) & self._own.distinctive(self._own.whole))
@@ -137,7 +137,7 @@ class Search:
                     yield home
 
     def _files(self, text: Sequence[bytes]) -> list[Outline]:
-        """Return the files that have many lines of a unit, including lines that few files have."""
+        """Return the files that have many lines of a unit, among them lines that few files have."""
         distinctive = {line.strip() for line in text if is_distinctive(bare(line))}
         needles = sorted(distinctive, key=lambda line: (-len(line), line))[:NEEDLES]
         found: dict[str, frozenset[bytes]] = {}
@@ -155,7 +155,7 @@ class Search:
         ]
 
     def is_own(self, path: str) -> bool:
-        """Return whether `path` is the path of the searched file itself after the rebase."""
+        """Return whether `path` is the searched file after the rebase, rather than another file."""
         return self._own is not None and path == self._own.path
 
     def _outline(self, path: str) -> Outline:
@@ -164,7 +164,10 @@ class Search:
         return self._outlines[path]
 
     def _brought(self, unit: Unit, file: Outline) -> Iterator[Home]:
-        """Yield the units of a file that `unit` may have become, if none was there before."""
+        """Yield the units of a file that `unit` may have become, if the file is new to such a unit.
+
+        It is not new to it if it had a similar unit before the rebase.
+        """
         homes = tuple(_homes(self._base, unit, file))
         before = self._elsewhere.before(file.path) if homes else None
         if before is not None:
@@ -175,7 +178,7 @@ class Search:
 
 
 def _homes(base: Outline, unit: Unit, file: Outline, *, is_own: bool = False) -> Iterator[Home]:
-    """Yield every unit of a file that `unit` may have become, with the similarity of the two."""
+    """Yield each unit of a file that `unit` may have become, with the similarity of both."""
     if unit.name is None:
         if is_own or sum(base.distinctive(unit).values()) >= FEWEST_LINES:
             # A paragraph has not moved unless all its lines are the same, but for line endings.
@@ -210,7 +213,7 @@ def likeness(wanted: Counter[bytes], found: Counter[bytes]) -> float:
 
 
 def _best(unit: Unit, homes: Sequence[Home]) -> Home | Unclear | None:
-    """Return the most similar home, Unclear if several are about equal, None if none is similar."""
+    """Return the most similar place, Unclear if two are about as similar, or None if none is."""
     by_name = [home for home in homes if home.unit.leaf == unit.leaf]
     by_name = [home for home in by_name if home.likeness >= SAME_NAME]
     others = [home for home in homes if not any(_is_around(home, named) for named in by_name)]

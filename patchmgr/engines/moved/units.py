@@ -97,7 +97,7 @@ class Outline:
         return self.lines[unit.start : unit.end]
 
     def key(self, unit: Unit) -> object:
-        """Return the name of a unit, or its lines without line endings if it has no name."""
+        """Return the name of a unit; for a paragraph, its lines without line endings."""
         return unit.name or tuple(line.rstrip(b"\r\n") for line in self.text_of(unit))
 
     @property
