@@ -38,7 +38,7 @@ def sentences(problems: object) -> list[str]:
 
 
 @table(
-    ("patch", "said"),
+    ("patch", "expected"),
     {
         "good": (at_end(b"new\n"), []),
         "end": (at_end(b"new \n"), ["white space at the end of the line 10"]),
@@ -56,8 +56,8 @@ def sentences(problems: object) -> list[str]:
         "empty file": (patch_of("p", created("f", b"")), []),
     },
 )  # fmt: skip
-def test_white_space_is_judged_as_git_does(patch: Patch, said: list[str]) -> None:
-    assert sentences(whitespace_problems(patch)) == said
+def test_white_space_is_judged_as_git_does(patch: Patch, expected: list[str]) -> None:
+    assert sentences(whitespace_problems(patch)) == expected
 
 
 def test_conflict_markers_are_found_at_their_lines() -> None:
@@ -83,7 +83,7 @@ SIGNED = b"Do it\n\nSigned-off-by: Ann <ann@example.org>\n"
 
 
 @table(
-    ("message", "author", "said"),
+    ("message", "author", "expected"),
     {
         "none": (b"Do it\n", None, ["no Signed-off-by in the header"]),
         "nobody known as author": (SIGNED, None, []),
@@ -96,12 +96,12 @@ SIGNED = b"Do it\n\nSigned-off-by: Ann <ann@example.org>\n"
         ),
     },
 )
-def test_the_author_signs_off(message: bytes, author: Author | None, said: list[str]) -> None:
-    assert sentences(sign_off_problems(headed({}, message, author))) == said
+def test_the_author_signs_off(message: bytes, author: Author | None, expected: list[str]) -> None:
+    assert sentences(sign_off_problems(headed({}, message, author))) == expected
 
 
 @table(
-    ("fields", "said"),
+    ("fields", "expected"),
     {
         "good": ({"Bug": "https://example.org/1"}, []),
         "number": ({"Bug": "#12"}, []),
@@ -116,8 +116,8 @@ def test_the_author_signs_off(message: bytes, author: Author | None, said: list[
         "another field": ({"Other": "https://example"}, []),
     },
 )  # fmt: skip
-def test_links_lead_somewhere_by_their_form(fields: dict[str, str], said: list[str]) -> None:
-    assert sentences(link_problems(headed(fields))) == said
+def test_links_lead_somewhere_by_their_form(fields: dict[str, str], expected: list[str]) -> None:
+    assert sentences(link_problems(headed(fields))) == expected
 
 
 def test_a_header_says_why_and_until_when() -> None:
@@ -167,7 +167,7 @@ def problems(*patches: Changes) -> list[str]:
 
 
 @table(
-    ("patches", "said"),
+    ("patches", "expected"),
     {
         "resolves": ([{"use.py": b"from pkg.b import g, C\n"}], []),
         "no such name": ([{"use.py": b"from pkg.b import h\n"}],
@@ -194,13 +194,15 @@ def problems(*patches: Changes) -> list[str]:
         "upstream's own does not compile": ([{"broken.py": b"((\n"}], []),
     },
 )  # fmt: skip
-def test_imports_find_their_names_at_every_patch(patches: list[Changes], said: list[str]) -> None:
-    assert problems(*patches) == said
+def test_imports_find_their_names_at_every_patch(
+    patches: list[Changes], expected: list[str]
+) -> None:
+    assert problems(*patches) == expected
 
 
 def test_a_file_that_does_not_compile_is_named_though_a_later_patch_mends_it() -> None:
-    (said,) = problems({"use.py": b"return\n"}, {"use.py": b"x = 1\n"})
-    assert said.startswith("p0 use.py: does not compile for Python 3.")
+    (sentence,) = problems({"use.py": b"return\n"}, {"use.py": b"x = 1\n"})
+    assert sentence.startswith("p0 use.py: does not compile for Python 3.")
 
 
 def test_what_cannot_be_read_as_python_at_all_does_not_compile() -> None:
@@ -211,7 +213,7 @@ def test_what_cannot_be_read_as_python_at_all_does_not_compile() -> None:
 
 
 @table(
-    ("claim", "head", "said"),
+    ("claim", "head", "expected"),
     {
         "upstream's": (ContentClaim("f", None, None), b"a\n", []),
         "differs": (ContentClaim("f", None, None), b"b\n",
@@ -220,12 +222,12 @@ def test_what_cannot_be_read_as_python_at_all_does_not_compile() -> None:
             ["f::g does not exist, although series.toml claims its content"]),
     },
 )  # fmt: skip
-def test_claims_are_held(claim: ContentClaim, head: bytes | None, said: list[str]) -> None:
-    assert sentences(broken_claims([claim], lambda path: b"a\n", lambda path: head)) == said
+def test_claims_are_held(claim: ContentClaim, head: bytes | None, expected: list[str]) -> None:
+    assert sentences(broken_claims([claim], lambda path: b"a\n", lambda path: head)) == expected
 
 
 def test_a_claim_about_a_class_of_cxx_is_about_its_methods_as_well() -> None:
     old = b"struct S {\n  int f() {\n    return 1;\n  }\n};\n"
     claim, new = ContentClaim("s.h", "S", None), old.replace(b"1", b"2")
-    said = sentences(broken_claims([claim], lambda path: old, lambda path: new))
-    assert said == ["s.h::S is claimed to be as in upstream, but differs"]
+    found = sentences(broken_claims([claim], lambda path: old, lambda path: new))
+    assert found == ["s.h::S is claimed to be as in upstream, but differs"]

@@ -1,8 +1,8 @@
-"""Find the upstream commit that explains the verdict on a hunk: it absorbed the hunk or broke it.
+"""Find the upstream commit that absorbed a hunk, or after which it no longer applies.
 
 The commit that broke a hunk is the first one after which the hunk never applied again. If the hunk
-broke more than once and one round of the search cannot test all versions, the result may be an
-earlier commit, but never one that made no difference to the hunk.
+broke more than once, and the search tests only some versions, the result may be an earlier commit,
+but never one that made no difference to the hunk.
 """
 
 from __future__ import annotations
@@ -53,12 +53,12 @@ VersionTests = Callable[[Sequence[Version]], Iterable[bool]]
 
 
 def each(test: VersionTest) -> VersionTests:
-    """Turn a test of one version of a file into a test of several, with an answer for each."""
+    """Turn a test of one version of a file into a test of several versions."""
     return lambda versions: (test(version) for version in versions)
 
 
 def turning_point(versions: Sequence[Version], tests: VersionTests) -> Step | None:
-    """Return the commit that made a file pass a test, or None; not every version is tested."""
+    """Return the commit since which a file passes a test, or None. Not all versions are tested."""
     fails, holds = -1, len(versions)
     while holds - fails > 1:
         probes = _probes(fails, holds, is_first=holds == len(versions))
@@ -75,7 +75,10 @@ def turning_point(versions: Sequence[Version], tests: VersionTests) -> Step | No
 
 
 def _probes(fails: int, holds: int, *, is_first: bool) -> list[int]:
-    """Return the indices of the versions to test between two versions, newest first."""
+    """Return the indices of versions to test next, between a failing and a passing one.
+
+    The newest version comes first.
+    """
     inner = range(fails + 1, holds)
     if len(inner) <= PROBES:
         return list(reversed(inner))
@@ -86,7 +89,7 @@ def _probes(fails: int, holds: int, *, is_first: bool) -> list[int]:
 
 
 class UpstreamFiles(Struct, frozen=True):
-    """Upstream's commits, the files of the base that they touch, and a reader of blobs."""
+    """Upstream's commits, the base versions of the files that they touch, and a reader of blobs."""
 
     steps: Sequence[Step]
     start: Mapping[str, Entry | None]
@@ -123,12 +126,12 @@ class FileHistory(Struct, frozen=True, dict=True):
 
     @cached_property
     def content(self) -> bytes | None:
-        """The content that the patch is written against, or None if there is no such file."""
+        """The file that the hunks apply to as written, or None if there is no such file."""
         return self.upstream.text_of(self.result.step.base)
 
     @cached_property
     def compared(self) -> Callable[[bytes], Comparison]:
-        """A function that compares a text with the one that the patch is written against."""
+        """A function that compares a text with `content`; its results are cached."""
         assert self.content is not None
         return cache(partial(Comparison, self.result.home, self.content))
 
@@ -138,7 +141,7 @@ class FileHistory(Struct, frozen=True, dict=True):
         return step.change.hunks[number], step.positions[number]
 
     def texts(self, versions: Sequence[Version]) -> list[bytes | None]:
-        """Return the text of each upstream version, with earlier patches applied if they merge."""
+        """Return the text of each upstream version, with earlier patches applied if possible."""
         texts = [self.upstream.text_of(version.entry) for version in versions]
         pristine, content = self.upstream.text_of(self.versions[0].entry), self.content
         if pristine is None or content is None or pristine == content:
@@ -152,7 +155,7 @@ class FileHistory(Struct, frozen=True, dict=True):
         ]
 
     def is_broken(self, number: int, versions: Sequence[Version]) -> Iterator[bool]:
-        """Yield, for each version of the file, whether a hunk of the patch does not apply."""
+        """Yield, for each version of the file, whether a hunk of the patch fails to apply to it."""
         hunk, _ = self.hunk(number)
         # A version without the lines of the hunk need not be merged.
         possible = [version for version in versions if self._may_have(hunk, version)]
@@ -165,7 +168,7 @@ class FileHistory(Struct, frozen=True, dict=True):
                 yield self._judged(number, [ours])[ours][0] is not Verdict.UNCHANGED
 
     def _may_have(self, hunk: Hunk, version: Version) -> bool:
-        """Return whether a version may have all old lines of a hunk, given earlier patches."""
+        """Return whether a version with the earlier patches may have all old lines of a hunk."""
         ours, brought = self.upstream.text_of(version.entry), self._brought
         if ours is None or brought is None:
             return ours is not None
@@ -188,7 +191,7 @@ class FileHistory(Struct, frozen=True, dict=True):
     def has(
         self, number: int, wanted: Collection[Answer], versions: Sequence[Version]
     ) -> list[bool]:
-        """Return for each version whether merging a hunk into it gives a verdict in `wanted`."""
+        """Return for each version whether a merge with only this hunk has a verdict in `wanted`."""
         target = self.upstream.text_of(self.versions[-1].entry)
         is_enough = target is not None and self._judged(number, [target])[target] in wanted
         plain = [self.upstream.text_of(version.entry) for version in versions]
@@ -230,7 +233,7 @@ def explain(
     blobs: Blobs,
     text: TextMerge,
 ) -> tuple[Judged, ...]:
-    """Add evidence or causes to all patches that are not carried unchanged.
+    """Add evidence or causes to the results of all patches, except those that are unchanged.
 
     `start` maps each of the `explained_paths` to its entry in the base tree.
     """
@@ -283,9 +286,10 @@ def _explained(patch: Judged, upstream: UpstreamFiles) -> Judged:
 def _explained_conflict(
     file: FileHistory, conflict: FileConflict, since: Mapping[int, Step], *, asks: bool
 ) -> tuple[FileConflict, list[Likely]]:
-    """Return a conflict with the commits that wrote upstream's lines, and with similar past lines.
+    """Return a conflict with the commits that wrote upstream's lines, and with similar text.
 
-    Also returns the commits that introduced the past lines, which are searched for only if `asks`.
+    If `asks`, earlier upstream versions are searched for text that resembles the hunks in conflict.
+    Also returns the commits that introduced such text.
     """
     result, likely, resemblances = file.result, list[Likely](), list(conflict.resemblances)
     shown = tuple(
@@ -313,14 +317,14 @@ def _explained_conflict(
 def _decided(
     found: tuple[UpstreamCommit, ...], decision: Decision | None
 ) -> tuple[UpstreamCommit, ...]:
-    """Replace the pull request in the evidence with the one that a person named, if any."""
+    """Replace the pull request of the evidence with the one that a person named, if any."""
     if decision is None or decision.pull is None:
         return found
     return tuple(replace(one, pull=decision.pull) for one in found)
 
 
 def _likely(file: FileHistory) -> Iterator[Likely]:
-    """Yield, for each hunk that upstream seems to have, the commit that introduced similar text."""
+    """Yield the commit that introduced upstream's similar text, for each hunk with a proposal."""
     for one in file.result.proposals:
         step = turning_point(file.versions, each(_is_alike(file, one)))
         if step is not None:
@@ -333,7 +337,7 @@ def _likely_commit(file: FileHistory, step: Step, found: Resemblance) -> Likely:
 
 
 def _is_alike(file: FileHistory, one: Proposal) -> VersionTest:
-    """Return a function that says whether a version of a file has a hunk in a different form."""
+    """Return a test for whether a version of a file has a hunk in a different form."""
 
     def is_alike(version: Version) -> bool:
         (ours,) = file.texts([version])
@@ -376,7 +380,7 @@ def _explaining_steps(file: FileHistory, patch: Judged) -> dict[int, Step]:
 
 
 def _tests(file: FileHistory, number: int) -> VersionTests:
-    """Return a test that upstream's versions pass after the commit that explains a hunk."""
+    """Return a test that only the versions since the commit that explains a hunk pass."""
     (verdict, how), step = file.result.answers[number], file.result.step
     is_absorbed, start = verdict is Verdict.ABSORBED, file.versions[0]
     if is_absorbed and step.theirs is None:
@@ -405,7 +409,10 @@ def _tests(file: FileHistory, number: int) -> VersionTests:
 
 
 def _is_disturbed(file: FileHistory, number: int, versions: Sequence[Version]) -> Iterator[bool]:
-    """Yield, for each version, whether a hunk no longer applies to it as it does to the base."""
+    """Yield, for each version, whether a hunk that applies to base does not apply to it.
+
+    It also counts if upstream moved the lines of the hunk away from the file.
+    """
     is_moved = file.result.answers[number][1] is How.MOVED
     moved = [is_moved and version.path != file.versions[0].path for version in versions]
     staying = [version for version, is_gone in zip(versions, moved, strict=True) if not is_gone]
@@ -414,7 +421,7 @@ def _is_disturbed(file: FileHistory, number: int, versions: Sequence[Version]) -
 
 
 def _has_effect(result: FileResult, number: int) -> VersionTest:
-    """Return a test for the effect of a change without hunks: a new file, a mode or a move."""
+    """Return a test for the effect of a change without hunks, such as a new mode or path."""
     change, base, theirs = result.step.change, result.step.base, result.step.theirs
     assert theirs is not None
     if base is None or change.is_copy:
@@ -434,7 +441,7 @@ def _has_effect(result: FileResult, number: int) -> VersionTest:
 def _explaining(
     step: Step, answer: Answer, paths: tuple[str, ...], inner: Step | None = None
 ) -> UpstreamCommit:
-    """Return the commit to name as evidence or cause: `inner` if it is given, or else `step`."""
+    """Return the evidence or cause that names `step`, or `inner` if it is given."""
     how, pull = answer[1] if answer[0] is Verdict.ABSORBED else None, pull_number(step.subject)
     if inner is not None:
         step, pull = inner, pull_number(inner.subject) or merged_pull(step.subject)
@@ -442,7 +449,7 @@ def _explaining(
 
 
 def _joined(found: Sequence[UpstreamCommit]) -> tuple[UpstreamCommit, ...]:
-    """Merge entries with the same commit and kind of proof into one that has all their paths."""
+    """Join the entries with the same commit and kind of proof into one that has all their paths."""
     joined: dict[tuple[str, object], UpstreamCommit] = {}
     for one in found:
         key = (one.commit, one.how)
@@ -453,7 +460,7 @@ def _joined(found: Sequence[UpstreamCommit]) -> tuple[UpstreamCommit, ...]:
 
 
 def _writers(file: FileHistory, conflict: FileConflict) -> Iterator[Step | None]:
-    """Yield the commit (or None) that wrote upstream's text in each region, or in the file."""
+    """Yield the commit (or None) that wrote upstream's text in each region, or in a binary file."""
     versions = file.versions_shown(conflict.new_path)
     if conflict.marked is None:
         yield versions[-1].step
@@ -467,7 +474,7 @@ def _writers(file: FileHistory, conflict: FileConflict) -> Iterator[Step | None]
 
 
 def _parts(marked: bytes) -> Iterator[bytes]:
-    """Yield upstream's lines of each region, plus a line at each end if none is distinctive."""
+    """Yield upstream's lines of each region; the lines around them, too, if none is distinctive."""
     found = split_marked(marked)
     before = b""
     for number, region in enumerate(found.regions):
@@ -482,9 +489,10 @@ def _parts(marked: bytes) -> Iterator[bytes]:
 
 
 def _nearer(file: FileHistory, number: int, since: Step) -> tuple[Step, Resemblance] | None:
-    """Return the first commit after which upstream seems to have a hunk, and its text, or None.
+    """Return the first commit after which upstream seems to have a hunk, and the similar text.
 
-    The search begins with `since`, the commit that broke the hunk.
+    The search begins with `since`, the commit that broke the hunk. Returns None if nothing is
+    found.
     """
     # Upstream may have landed the hunk in another form and rewritten it since.
     steps = [version.step for version in file.versions]
@@ -503,5 +511,5 @@ def _nearer(file: FileHistory, number: int, since: Step) -> tuple[Step, Resembla
 
 @lru_cache(maxsize=8)  # all hunks of a file are compared with the same versions
 def _words(text: bytes) -> frozenset[bytes]:
-    """Return the words that make up the names in a text: `file` and `name` for `FileName`."""
+    """Return the lower-case words in the names of a text: `file` and `name` for `FileName`."""
     return frozenset(map(bytes.lower, {*_PARTS.findall(text)}))

@@ -47,7 +47,7 @@ from patchmgr.model.snapshot import FILE_MODES, Entry
 def carry_files(
     patch: str, steps: Sequence[FileStep], side: NewSide, tools: Tools
 ) -> tuple[FileResult, ...]:
-    """Apply a patch to upstream's files, and return the results; `side` is not changed."""
+    """Apply a patch to upstream's files, and return a result for each; `side` is not changed."""
     leaving = {home for step in steps for home in _left(step.change, side)}
     stuck: set[str] = set()
     gone = {step.change.path: step for step in steps if step.change.new_path is None}
@@ -68,7 +68,7 @@ def carry_files(
 
 
 def without_hunks(step: FileStep, dropped: Collection[int], blobs: Blobs) -> FileStep:
-    """Return a patch's change to a file without the `dropped` hunks, which become part of the base.
+    """Return a patch's change to a file without the `dropped` hunks; the new base has them.
 
     `dropped` has the numbers of hunks within this file. At least one hunk must be left.
     """
@@ -81,7 +81,7 @@ def without_hunks(step: FileStep, dropped: Collection[int], blobs: Blobs) -> Fil
 
 
 def _dropped_of(step: FileStep, dropped: set[int]) -> set[int]:
-    """Return `dropped`, or an empty set if the patch changes more of the file than its lines."""
+    """Return `dropped`, or nothing if the patch changes the file's path or mode, too."""
     change = step.change
     has_header = change.is_rename or change.is_copy or change.old_mode != change.new_mode
     is_there = step.base is not None and step.theirs is not None and change.hunks
@@ -96,7 +96,7 @@ def carry_rest(
     side: NewSide,
     tools: Tools,
 ) -> tuple[FileResult, ...]:
-    """Apply a patch without the `dropped` hunks to upstream's files, and return the results.
+    """Apply a patch without the `dropped` hunks to upstream's files; return a result for each.
 
     Hunks are numbered across the patch. No hunk is dropped from a file that the patch creates,
     deletes or moves, or whose mode it changes.
@@ -133,7 +133,7 @@ def carry_rest(
 
 
 def _left(change: FilePatch, side: NewSide) -> tuple[str, ...]:
-    """Return the path that a deletion or rename leaves free, or () if there is no such path."""
+    """Return the path at which a deletion or rename leaves no file, or () if there is none."""
     homes = (side.home(path) for path in left_path(change))
     return tuple(home for home in homes if home != change.new_path)
 
@@ -149,7 +149,7 @@ def _carry_file(work: Work, step: FileStep) -> FileResult:
 
 
 def _replace_file(work: Work, step: FileStep, old: FileStep, new: FileStep) -> FileResult:
-    """Carry one of the two changes of a patch that deletes a file and then creates it again."""
+    """Apply one of the two steps of a patch that deletes a file and creates it again."""
     path = step.change.path
     ours = work.side.files.entry(path)
     sides = Sides(old.base, ours, new.theirs)
@@ -225,7 +225,7 @@ def _change_file(work: Work, step: FileStep, source: str) -> FileResult:
 
 
 def _with_upstreams_line_ending(sides: Sides, blobs: Blobs) -> Sides | None:
-    """Return the sides with base and theirs in upstream's line ending; None if it is the same."""
+    """Return the sides with upstream's line ending in base and theirs, or None if they have it."""
     texts = sides.texts(blobs) if sides.ours != sides.base else None
     ending = None if texts is None else conversion(*texts)
     if texts is None or ending is None:
@@ -246,7 +246,7 @@ def _with_upstreams_line_ending(sides: Sides, blobs: Blobs) -> Sides | None:
 
 
 def _converted(answer: Answer) -> Answer:
-    """Return the verdict on a hunk that was merged with converted line endings."""
+    """Return the verdict on a hunk that was merged with upstream's line ending."""
     if answer == ABSORBED_EXACT:
         return Verdict.ABSORBED, How.WHITESPACE
     return FORMATTED if answer in (CARRIED_IDENTICAL, CARRIED_TEXT, DRIFTED_TEXT) else answer
@@ -255,7 +255,7 @@ def _converted(answer: Answer) -> Answer:
 def _with_header(
     sides: Sides, change: FilePatch, answers: tuple[Answer, ...], *, moves: tuple[str, str]
 ) -> tuple[Answer, ...]:
-    """Add a verdict on the change of mode or path, unless the verdicts on the hunks imply it."""
+    """Add a verdict on a change of mode or path, unless it follows from those on the hunks."""
     header = _header_answer(sides, change, moves)
     if header is None:
         return answers
@@ -284,7 +284,7 @@ def _header_answer(sides: Sides, change: FilePatch, moves: tuple[str, str]) -> A
 def _follow(
     work: Work, step: FileStep, sides: Sides, collided: Collided, home: str
 ) -> FileResult | Collided:
-    """Merge hunks at the positions to which upstream moved their lines, or return the conflict."""
+    """Merge hunks where upstream moved their lines, or return the conflict if that fails."""
     from patchmgr.engines.moved.rung import MovedInput, follow_hunks
 
     tools, files = work.tools, work.side.files
@@ -319,7 +319,10 @@ def _follow(
 def _merge_change(
     work: Work, step: FileStep, sides: Sides
 ) -> tuple[Merged | Collided, tuple[Proposal, ...]]:
-    """Merge a changed file by all methods; also return proposals for hunks in another form."""
+    """Merge a changed file, trying all methods; also return proposals to drop hunks.
+
+    A proposal is for a hunk that upstream seems to have in a different form.
+    """
     tools, proposals = work.tools, tuple[Proposal, ...]()
     blobs, text = tools.blobs, tools.text
     is_solved = (work.patch, step.change.path) in tools.solved
@@ -351,7 +354,7 @@ def _climb_on(
 
 
 def _unless_guessed(sides: Sides, merged: Merged, blobs: Blobs) -> Merged | Collided:
-    """Return the merge, or a conflict if git had to choose one of several positions for a hunk."""
+    """Return the merge, or a conflict if git chose one of several possible places for a hunk."""
     texts = sides.texts(blobs) if sides.ours != sides.base else None
     if texts is None:
         return merged
@@ -369,7 +372,7 @@ def _unless_guessed(sides: Sides, merged: Merged, blobs: Blobs) -> Merged | Coll
 
 
 def _is_guess(path: str, base: bytes, ours: bytes, hunk: Hunk, position: int) -> bool:
-    """Return whether git may have chosen a wrong position for a hunk that fits at several."""
+    """Return whether git may have chosen the wrong one of several places where a hunk fits."""
     old = b"".join(hunk.old())
     places = places_of(ours, hunk) if old and ours.count(old) > 1 else ()
     if len(places) <= 1 or len(places) <= len(places_of(base, hunk)):
@@ -401,7 +404,7 @@ def _obstacle(work: Work, step: FileStep, home: str, target: str) -> str | None:
 
 
 def with_imports(step: FileStep, sides: Sides, merged: Merged, home: str, blobs: Blobs) -> Merged:
-    """Add to a merged Python file the imports of the patched file that the patch's lines need."""
+    """Add imports of theirs that the patch's lines need and that a merged Python file lacks."""
     entry, theirs = merged.entry, step.theirs
     if not home.endswith(PYTHON) or entry in (None, sides.ours, theirs):
         return merged
@@ -429,14 +432,14 @@ def with_imports(step: FileStep, sides: Sides, merged: Merged, home: str, blobs:
 
 
 def _brought(answer: Answer, is_moved: bool) -> Answer:
-    """Return the verdict on a hunk after an import was added to its file."""
+    """Return the new verdict on a hunk after an import was added to its file."""
     if answer not in (CARRIED_TEXT, DRIFTED_TEXT):
         return answer
     return CARRIED_MOVED if is_moved else STRUCTURAL
 
 
 def _carried_words(hunks: Sequence[Hunk], answers: Sequence[Answer]) -> set[str]:
-    """Return the words in the added lines, except for hunks that upstream already has."""
+    """Return the words that hunks add, except for the hunks that upstream already has."""
     pairs = zip(hunks, answers, strict=False)
     texts = (hunk.added_text() for hunk, answer in pairs if answer[0] is not Verdict.ABSORBED)
     return words(b"\n".join(texts).decode("utf-8", "surrogateescape"))

@@ -33,7 +33,7 @@ _COMMIT = re.compile(rb"Subproject commit ([0-9a-f]{40})\n?")
 def collision(
     work: Work, step: FileStep, sides: Sides, collided: Collided, *, home: str, target: str
 ) -> FileResult:
-    """Return a file's conflict, or the resolved file if a person has resolved this conflict.
+    """Return the result for a file in conflict: the conflict, or a person's resolution of it.
 
     Raises PatchmgrError "bad-resolution" if the resolution cannot be used.
     """
@@ -79,7 +79,7 @@ def collision(
 
 
 def _candidates(collided: Collided, offers: Offers | None) -> tuple[tuple[Suggestion, ...], ...]:
-    """Return the possible texts for each region, including resolutions by other people."""
+    """Return the suggestions for each region, with resolutions by other people added."""
     if collided.marked is None or offers is None:
         return collided.suggestions
     regions = [one.region for one in split_marked(collided.marked).regions]
@@ -107,9 +107,9 @@ def _kind(step: FileStep, sides: Sides, collided: Collided, *, is_binary: bool) 
 
 
 def proposed(result: FileResult, proposals: tuple[Proposal, ...]) -> FileResult:
-    """Add to a conflict a proposal for each hunk that upstream seems to have in a different form.
+    """Add to a conflict the proposals for hunks that upstream seems to have in another form.
 
-    If every hunk in conflict has one, the conflict proposes to count the patch as absorbed.
+    If every hunk in conflict has a proposal, the conflict proposes to count the patch as absorbed.
     """
     if result.conflict is None or not proposals:
         return result
@@ -129,9 +129,9 @@ Content = bytes | None
 def _known(
     work: Work, step: FileStep, collided: Collided, contents: tuple[Content, Content, Content]
 ) -> tuple[Content] | Conflicted | None:
-    """Return a person's resolution of a file as a 1-tuple, or None if there is no resolution.
+    """Return a person's resolution of a file as a 1-tuple, or None if there is none.
 
-    If a side has changed since, that change is merged in; the result may be a conflict.
+    If a side has changed since, that change is merged in; if this fails, returns the conflict.
     """
     key = (work.patch, step.change.path)
     if key in work.tools.solved:
@@ -158,7 +158,7 @@ def _known(
 
 
 def shown_content(entry: Entry | None, blobs: Blobs) -> bytes | None:
-    """Return a file's content (None: no file); for a submodule, the line that a diff shows."""
+    """Return a file's content, or None; for a submodule, `Subproject commit ...` as in a diff."""
     if entry is None:
         return None
     if entry.mode == GITLINK:

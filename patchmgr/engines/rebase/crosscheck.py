@@ -40,10 +40,11 @@ _NAME = re.compile(r"\w+[_0-9A-Z]\w*")  # not a word of prose
 def check_merged(
     states: States, *, suspect_all: SuspectAll
 ) -> Callable[[Collection[Told]], tuple[Told, ...]]:
-    """Start checking cleanly merged files, and return a function that waits for the warnings.
+    """Start checking files that merged without a conflict; return a function to get the warnings.
 
-    The function takes the findings of other checks, and omits warnings about the names in them.
-    Each finding comes with the name of the patch that has the quoted code.
+    The function takes the findings of other checks, omits warnings about the names in them, and
+    waits until the checks are done. Each warning comes with the name of the patch that has the
+    quoted code.
     """
     merges, texts = dict[str, str](), dict[str, Texts]()
     for path, contents in merged_files(states):
@@ -80,7 +81,7 @@ def check_merged(
 def check_file(
     sides: tuple[bytes, bytes, bytes], merged: bytes, path: str, *, suspect: Suspect
 ) -> tuple[str, ...]:
-    """Return warnings about a clean merge of `sides` (base, upstream, fork), one sentence each."""
+    """Return warnings about a merge of `sides` (base, upstream, fork), one sentence each."""
     if len({*sides, merged}) < 4 or any(b"\0" in side for side in sides):
         return ()
     fault = new_fault(path, sides[1:], merged)
@@ -105,13 +106,13 @@ def _outdated(texts: Texts, merged: str, counted: Growths, path: str) -> tuple[s
 
 
 def _others(told: Sequence[str], sentences: Sequence[str]) -> list[str]:
-    """Return those sentences that do not quote a name whose outdated use `told` reports."""
+    """Return the sentences that quote no name whose outdated use `told` reports."""
     names = [name for sentence in told for name in _QUOTED.findall(sentence)[1:]]
     return [sentence for sentence in sentences if not _is_about(sentence, names)]
 
 
 def _is_about(sentence: str, symbols: Collection[str]) -> bool:
-    """Return whether a warning quotes one of the symbols, or the last part of its name."""
+    """Return whether a warning quotes any of the symbols, or the last part of its name."""
     quoted = {text.removeprefix("if ") for text in _QUOTED.findall(sentence)}
     quoted |= {text.rpartition(".")[2] for text in quoted}
     return any(s in quoted or s.rpartition(".")[2] in quoted for s in symbols if s)

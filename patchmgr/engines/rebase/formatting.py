@@ -33,12 +33,12 @@ _COMMENT = re.compile(  # in Python: a string, or a comment (the group)
     re.DOTALL,
 )
 _NAMESPACE_END = re.compile(r"//\s*(?:end\s+)?(?:anonymous\s+)?namespace\b[^\n]*")
-_SAID = re.compile(rb"(\w+|[^\w\s(),'\"])")  # the tokens that formatters keep
+_TOKEN = re.compile(rb"(\w+|[^\w\s(),'\"])")  # the tokens that formatters keep
 _WORDS = re.compile(r"[^\s/*]+")
 
 
 class Notation(Struct, frozen=True):
-    """Two checks for a language: do two texts differ only in formatting, and is a merge sound?"""
+    """Two checks for a language: whether texts differ only in formatting, and merges are sound."""
 
     is_same: Callable[[bytes, bytes], bool]
     # of merge, base, upstream and fork, all formatted in the same way
@@ -46,7 +46,7 @@ class Notation(Struct, frozen=True):
 
 
 def notation_of(path: str) -> Notation | None:
-    """Return the `Notation` for the language of a file, or None if that language has none."""
+    """Return the checks for the language of a file, or None if it has none."""
     if path.endswith(PYTHON):
         return Notation(is_same_python, _is_sound_python)
     return Notation(is_same_cxx, _is_sound_cxx) if path.endswith(CXX) else None
@@ -121,7 +121,7 @@ def _is_sound_cxx(merged: bytes, base: bytes, upstream: bytes, fork: bytes) -> b
 
 
 def _definitions(content: bytes) -> Counter[str]:
-    """Count the functions and types of a C++ text by name, except those that contain others."""
+    """Count the functions and types of a C++ text by name, except those with others inside."""
     names = [name for name, _ in groupby(cxx_symbols(content)) if name is not None]
     outer = {name.rpartition("::")[0] for name in names}
     return Counter(name for name in names if name not in outer)
@@ -152,9 +152,9 @@ def merge_formatted(
 
 
 def may_be_formatting(marked: bytes) -> bool:
-    """Return whether formatting might resolve all conflict regions of a text."""
+    """Return whether different formatting may be the reason for all conflict regions."""
     for found in split_marked(marked).regions:
-        base, *sides = map(_SAID.split, found.region.sides)
+        base, *sides = map(_TOKEN.split, found.region.sides)
         # Formatters sort imports.
         if any(b"import" in words or b"include" in words for words in (base, *sides)):
             continue
@@ -171,7 +171,7 @@ def may_be_formatting(marked: bytes) -> bool:
 
 
 def _is_reformatted(base: list[bytes], side: list[bytes], changes: Sequence[Block]) -> bool:
-    """Return whether a side changes the text between or around words that it keeps."""
+    """Return whether a side changes the white space or punctuation between words that it keeps."""
     starts = [(0, 0), *((block.old_end + 1, block.new_end + 1) for block in changes)]
     ends = [*((block.old_start, block.new_start) for block in changes), (len(base), len(side))]
     between, now = base[::2], side[::2]
@@ -212,7 +212,10 @@ def _is_proved(
 
 
 def _is_settled(merged: bytes, again: bytes | None, upstream: bytes, tidy: bytes) -> bool:
-    """Return whether formatting the merge changes only lines that it also changes in upstream."""
+    """Return whether the formatter changes no lines of the merge, except as it changes upstream's.
+
+    `again` is the formatted merge, and `tidy` is upstream's file, formatted.
+    """
     if again is None:
         return False
     if upstream == tidy:

@@ -57,7 +57,7 @@ class Sides(Struct, frozen=True):
         return texts[0], texts[1], texts[2]
 
     def each(self, answer: Answer) -> tuple[Answer, ...]:
-        """Repeat a verdict for each hunk, or return it once if there are no hunks."""
+        """Return a verdict once for each hunk, or once if there are no hunks."""
         return (answer,) * max(1, len(self.hunks))
 
     def collided(self, reason: str) -> Collided:
@@ -86,7 +86,7 @@ class Collided(Struct, frozen=True):
 
 
 def merge_file(sides: Sides, *, blobs: Blobs, text: TextMerge) -> Merged | Collided:
-    """Merge one file by comparing blob ids or, if these do not suffice, by git's text merge."""
+    """Merge one file by its blob ids if these decide the result, or else by git's text merge."""
     base, ours, theirs = sides.base, sides.ours, sides.theirs
     if theirs is None and ours is not None and sides.is_moved:
         # Git reports a conflict, too: other code of upstream may use the file at its new path.
@@ -166,7 +166,7 @@ def _merge_text(
 def _merge_rest(
     file: PatchedFile, ours: bytes, there: Collection[int], text: TextMerge
 ) -> tuple[Merge, tuple[Answer, ...]]:
-    """Merge the hunks that upstream does not have; the hunks in `there` become part of the base."""
+    """Merge the hunks that upstream does not have yet; those in `there` are taken into the base."""
     left = file.without(there)
     if not left.hunks:
         return Clean(ours), (ABSORBED_SUPERSET,) * len(there)
@@ -182,8 +182,9 @@ def judge_hunks(
 ) -> tuple[Answer, ...]:
     """Return the verdict on each hunk of a file; `merged` is None if the file is in conflict.
 
-    A hunk is absorbed if merging it alone gives upstream's own bytes, or if upstream has what it
-    adds and more. It is unchanged if all its lines and context apply as they are at any position.
+    A hunk is absorbed if merging it alone changes nothing in upstream's file, or if upstream has
+    what it adds and more. It is unchanged if all its lines and context apply as they are, at any
+    line.
     """
     base, hunks = file.base, file.hunks
     if merged == ours:
@@ -206,7 +207,7 @@ def judge_hunks(
 def judge_alone(
     base: bytes, asked: Sequence[tuple[bytes, Hunk, int]], text: TextMerge
 ) -> tuple[Answer, ...]:
-    """Merge each hunk alone, given as (ours, hunk, line of base), and return the verdicts."""
+    """Return the verdict on each hunk, given as (ours, hunk, line of base) and merged alone."""
     answers = {n: CARRIED_TEXT for n, one in enumerate(asked) if surely_applies(base, *one)}
     others = [n for n in range(len(asked)) if n not in answers]
     texts = [(base, asked[n][0], apply_one(base, *asked[n][1:])) for n in others]
@@ -216,7 +217,7 @@ def judge_alone(
 
 
 def judge_hunk(ours: bytes, hunk: Hunk, merge: Merge) -> Answer:
-    """Return the verdict on one hunk. `merge` is the three-way merge of this hunk alone."""
+    """Return the verdict on one hunk, given the three-way merge of only this hunk."""
     if isinstance(merge, Conflicted):
         is_in = merge.marked is not None and is_superset(ours, merge.marked, hunk)
         return ABSORBED_SUPERSET if is_in else CONFLICT

@@ -62,7 +62,7 @@ class Item(Struct, frozen=True):
 
 
 class Judged(Struct, frozen=True):
-    """The result of a rebase for one patch and its files, with evidence and causes."""
+    """The result of a rebase for one patch, with the results for its files and what explains it."""
 
     outcome: PatchOutcome
     files: tuple[FileResult, ...] = ()
@@ -76,7 +76,7 @@ class Judged(Struct, frozen=True):
 def leave_out(
     items: Sequence[Item], reasons: Mapping[str, str], base: Tree, blobs: Blobs
 ) -> tuple[Item, ...]:
-    """Mark the patches named in `reasons` as left out, and compute the changes of all patches."""
+    """Mark the patches in `reasons` as left out, and compute what each patch changes."""
     if not reasons:
         return tuple(items)
     old = Overlay(base)
@@ -112,10 +112,10 @@ def rebase_series(
     stops_at_conflict: bool = False,
     left: Sequence[OpenConflict] = (),
 ) -> tuple[tuple[Judged, ...], Mapping[str, Entry | None]]:
-    """Rebase a series in memory, and return the result for each patch and the changed files.
+    """Rebase a series in memory; return a result for each patch, and the changed files.
 
-    The returned files differ from the new upstream state (None: deleted). After a conflict, the
-    rebase continues with upstream's lines; later changes that touch these lines, or lines of the
+    The files are those that differ from the new upstream state (None: deleted). After a conflict,
+    the rebase continues with upstream's lines. Later changes to these lines, or to lines of the
     conflicts in `left`, are blocked.
     """
     side = NewSide(Overlay(upstream.onto), dict(upstream.renames), upstream.arrivals)
@@ -145,7 +145,7 @@ def rebase_series(
 
 
 def _has_drifted(run: _Run, patch: Patch) -> bool:
-    """Return whether a patch applies to its base as it is, but no longer to upstream's files."""
+    """Return whether a patch applies to its base but no longer to upstream's files."""
 
     def applies(files: Tree) -> bool:
         try:
@@ -157,7 +157,7 @@ def _has_drifted(run: _Run, patch: Patch) -> bool:
 
 
 def _with_history(judged: Judged, item: Item) -> Judged:
-    """Add the commit that landed the patch, and a later commit that changed or reverted it."""
+    """Add to a result the commit that landed the patch, and any that changed or reverted it."""
     found = item.absorption
     if found is None:
         return judged
@@ -227,7 +227,7 @@ def _carry(run: _Run, item: Item) -> Judged:
 
 
 def _take_edits(run: _Run, edits: Edits) -> str | None:
-    """Apply a person's changes to other files; return the first path that they no longer fit."""
+    """Apply a person's edits to other files; return the last path where they no longer apply."""
     blobs, misfit = run.tools.blobs, None
     for path, (before, after) in edits.items():
         ours = run.side.files.entry(path)
@@ -243,7 +243,7 @@ def _take_edits(run: _Run, edits: Edits) -> str | None:
 
 
 def _with_edits(judged: Judged, paths: tuple[str, ...], misfit: str | None) -> Judged:
-    """Record in a patch's outcome that a person also changed other files."""
+    """Record in a patch's result that a person also edited other files."""
     verdict, reason = judged.outcome.verdict, judged.outcome.reason
     more = {Verdict.UNCHANGED: Verdict.MODIFIED, Verdict.ABSORBED: Verdict.PARTIAL}
     if misfit is not None:
@@ -255,7 +255,7 @@ def _with_edits(judged: Judged, paths: tuple[str, ...], misfit: str | None) -> J
 
 
 def _is_blocked(run: _Run, step: FileStep, blockers: dict[Origin, str]) -> bool:
-    """Return whether an earlier conflict covers a file completely, and so blocks a change to it.
+    """Return whether an earlier conflict covers a whole file, and so blocks a change to it.
 
     Records such a conflict in `blockers`, and extends it to all paths of the change.
     """
@@ -269,7 +269,7 @@ def _is_blocked(run: _Run, step: FileStep, blockers: dict[Origin, str]) -> bool:
 
 
 def _is_met(run: _Run, step: FileStep, blockers: dict[Origin, str]) -> bool:
-    """Return whether an earlier conflict blocks a change, as far as text merges alone can show."""
+    """Return whether an earlier conflict blocks a change, judged by text merges alone."""
     path = run.side.home(step.change.path)
     ours = run.side.files.entry(path)
     near = [left for left in run.left.values() if left.theirs is not None and left.path == path]
@@ -290,10 +290,10 @@ def _is_met(run: _Run, step: FileStep, blockers: dict[Origin, str]) -> bool:
 
 
 def _alike(run: _Run, left: OpenConflict, ours: Entry, result: FileResult) -> FileResult | None:
-    """Merge a change as text into the file that has the lines of the earlier patch in conflict.
+    """Merge a change as text into the version of a file with an earlier patch's lines (`left`).
 
-    Returns None if `result`, the change merged into upstream's lines, is not a text merge, or if
-    this merge has a conflict.
+    Returns None if `result`, the same change merged into upstream's lines, is not a text merge, or
+    if this merge has a conflict.
     """
     if not is_edit(result.step) or set(result.changes) != {left.path}:
         return None
@@ -356,7 +356,7 @@ def _without_blocked(
 
 
 def _drop_decided(run: _Run, patch: Patch, steps: Sequence[FileStep], decision: Decision) -> Judged:
-    """Leave out a patch that, according to a person, upstream already has."""
+    """Leave out a patch that upstream already has, as a person decided."""
     step = Step(decision.commit or "", decision.subject, "", {})
     every = frozenset(range(sum(step.size for step in steps)))
     absorption = Absorption(every, step, Event.LANDED, is_whole=True, how=How.DECIDED)
@@ -372,7 +372,7 @@ def _with_decision(judged: Judged, decision: Decision | None) -> Judged:
 
 
 def _drop(run: _Run, patch: Patch, steps: Sequence[FileStep], absorption: Absorption) -> Judged:
-    """Leave out a patch that upstream already has. It changes nothing, so no conflict blocks it."""
+    """Leave out a patch that upstream already has. It changes nothing, so nothing can block it."""
     answer = (Verdict.ABSORBED, absorption.how)
     results = tuple(
         FileResult(step, run.side.home(step.change.path), (answer,) * step.size) for step in steps
@@ -384,7 +384,7 @@ def _drop(run: _Run, patch: Patch, steps: Sequence[FileStep], absorption: Absorp
 
 
 def _follow(run: _Run, step: FileStep) -> None:
-    """Record the new path of a file that a patch moves, even if the patch is not carried."""
+    """Record the new path of a file that a patch moves; used for patches that are left out."""
     old, new = step.change.old_path, step.change.new_path
     if step.change.is_rename and old is not None and new is not None:
         home = run.side.home(old)
@@ -393,7 +393,7 @@ def _follow(run: _Run, step: FileStep) -> None:
 
 
 def _settle(run: _Run, patch: str, results: Sequence[FileResult]) -> None:
-    """Write the results to the rebased tree: deletions first, then all other changes."""
+    """Write results to the rebased files: deletions first, then all other changes."""
     rest: dict[str, Entry | None] = {}
     for result in results:
         if result.conflict is not None:
@@ -433,7 +433,7 @@ def _judge(
 
 
 def patch_verdict(hunks: Sequence[HunkOutcome], *, has_conflict: bool) -> Verdict:
-    """Return the verdict on a patch, which follows from the verdicts on its hunks."""
+    """Return the verdict on a patch, given the verdicts on its hunks."""
     verdicts = {hunk.verdict for hunk in hunks}
     if has_conflict or Verdict.CONFLICT in verdicts:
         return Verdict.CONFLICT
@@ -453,7 +453,7 @@ def _outcome(run: _Run, patch: Patch, verdict: Verdict, reason: str | None = Non
 
 
 def _hunk_outcomes(result: FileResult, tools: Tools) -> tuple[HunkOutcome, ...]:
-    """Return an outcome for each verdict on a file. A change without hunks has line 0."""
+    """Return an outcome for each verdict on a file. If there are no hunks, its line is 0."""
     change = result.step.change
     side = result.step.theirs if result.step.theirs is not None else result.step.base
     content = shown_content(side, tools.blobs) or b""

@@ -62,7 +62,7 @@ class Unsolved(Struct, frozen=True):
 
 
 class Open(Struct, frozen=True):
-    """A file in conflict that another method may merge: base, both sides, and the marked text."""
+    """A file in conflict that further methods may merge: its sides, and the text with markers."""
 
     marked: bytes
     base: bytes
@@ -75,7 +75,7 @@ class Open(Struct, frozen=True):
 
 
 def recorded(left: Open, mergers: Mergers) -> Solved | Open:
-    """Replay recorded resolutions; return the merged text, or the conflict that remains."""
+    """Apply recorded resolutions; return the merged text, or the conflict that is left."""
     if mergers.recall is None:
         return left
     whole = whole_sides(left.marked)
@@ -139,7 +139,7 @@ RECORDED, GUESSED = RUNGS[:1], RUNGS[1:]
 
 
 def climb(left: Open, mergers: Mergers, rungs: Sequence[Rung] = RUNGS) -> Solved | Open:
-    """Try the methods in order; return the first merged text, or the conflict that is left."""
+    """Try the methods in order; return the first merged text, or else the conflict that is left."""
     for rung in rungs:
         found = rung(left, mergers)
         if isinstance(found, Solved):
@@ -153,8 +153,8 @@ def climb_on(
 ) -> Merged | Collided:
     """Try further methods on a file that git's text merge left in conflict.
 
-    If the result is upstream's own text in all regions, these stay in conflict, except for imports:
-    no merge may decide that an edit is not needed.
+    If the result has upstream's text in all regions, it is not used, except for imports: no merge
+    may decide that an edit of the patch is not needed.
     """
     if collided.marked is None or collided.texts is None:
         return collided
@@ -190,7 +190,7 @@ def climb_on(
 
 
 def _is_ours(found: Solved, ours: bytes, around: str) -> bool:
-    """Return whether a merge gives upstream's text, in the whole file or in all regions."""
+    """Return whether a merge has upstream's text, in the whole file or in all regions."""
     is_guess = found.how is How.STRUCTURAL
     return found.content == ours or (is_guess and text_of(found.content) == around)
 
@@ -205,7 +205,7 @@ def _answered(collided: Collided, answer: Answer) -> tuple[Answer, ...]:
 
 
 def _reformatted(sides: Sides, answers: Sequence[Answer], content: bytes) -> Iterator[Answer]:
-    """Yield the verdicts, corrected for hunks that merged as text but were reformatted as well."""
+    """Yield the verdicts; hunks that merged as text and were also reformatted get another one."""
     lines = frozenset(split_lines(content))
     for hunk, answer in zip(sides.hunks, answers, strict=True):
         is_text = answer in (CARRIED_TEXT, DRIFTED_TEXT)
@@ -222,7 +222,7 @@ def solve_text(
     mergers: Mergers,
     is_upstream_ours: bool = True,
 ) -> Solved | Unsolved:
-    """Merge three versions of one file outside of any series, as a merge driver does.
+    """Merge three versions of one file that is in no series, as a merge driver does.
 
     `is_upstream_ours` says whether upstream's side is `ours` or `theirs` in conflict markers.
     """
@@ -244,7 +244,7 @@ def solve_text(
 
 
 def has_last_newline(base: bytes, ours: bytes, theirs: bytes) -> bool:
-    """Return whether a merge ends with a line feed, as the side that changed this does, or base."""
+    """Return whether a merge ends with a line feed: as the side that changes this, or as base."""
     in_base, in_ours, in_theirs = (not t or t.endswith(b"\n") for t in (base, ours, theirs))
     return in_theirs if in_ours == in_base else in_ours
 

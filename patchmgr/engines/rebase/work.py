@@ -1,4 +1,4 @@
-"""The values that rebasing a patch needs, and the result for each file of the patch."""
+"""What is needed to rebase a patch, and the result for each file of the patch."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ Edits = Mapping[str, "tuple[Entry | None, Entry | None]"]
 
 
 class Mergers(Struct, frozen=True, kw_only=True):
-    """The tools of the merge methods in `rungs.py`; a method whose tool is None is skipped."""
+    """The tools of the methods in `rungs.py`. A method is skipped if its tool is None."""
 
     text: TextMerge
     recall: Resolutions | None = None  # finds recorded resolutions
@@ -73,8 +73,8 @@ class Tools(Mergers, frozen=True):
 class FileResult(Struct, frozen=True):
     """The result of a rebase for one file of a patch: verdicts, and changed files or a conflict.
 
-    `answers` has one verdict for each hunk, or one for a change without hunks. A change of mode or
-    path adds a last one, unless its verdict follows from the others.
+    `answers` has one verdict for each hunk, or one if there are no hunks. It has another one for a
+    change of mode or path, unless this verdict follows from the others.
     """
 
     step: FileStep
@@ -110,7 +110,7 @@ class NewSide(Struct, frozen=True):
         return self.homes.get(path, path)
 
     def arrival(self, path: str) -> str:
-        """Return the path that a file has after the rebase if a patch creates it at `path`."""
+        """Return the path after the rebase of a file that a patch creates at `path`."""
         return self.arrivals.get(path, path)
 
 

@@ -104,7 +104,7 @@ def test_order_and_white_space_are_free_where_the_language_says_so(
 
 
 @table(
-    ("theirs", "ours", "said"),
+    ("theirs", "ours", "expected"),
     {
         "short": ("    b()\n    call_x()\n", "    call_x()\n", "upstream lacks b()"),
         "with-other-words": ("    call(x)\n", "    call(x, y)\n", None),
@@ -112,8 +112,8 @@ def test_order_and_white_space_are_free_where_the_language_says_so(
         "without-a-word": ("    {\n    call_x()\n", "    call_x()\n", None),
     },
 )
-def test_a_short_line_is_missing_too(theirs: str, ours: str, said: str | None) -> None:
-    assert added("a.py", OPEN, theirs, ours) == said
+def test_a_short_line_is_missing_too(theirs: str, ours: str, expected: str | None) -> None:
+    assert added("a.py", OPEN, theirs, ours) == expected
 
 
 BLOCK = OPEN.format("    check_size(256)\n    check_scale(scale)\n")
@@ -122,7 +122,7 @@ GONE = OPEN.format("")
 
 
 @table(
-    ("ours", "said"),
+    ("ours", "expected"),
     {
         "one-left": (FEW, "upstream rewrote the lines that the patch deletes: check_size(512)"),
         "all-there": (
@@ -136,8 +136,8 @@ GONE = OPEN.format("")
         ),
     },
 )  # fmt: skip
-def test_a_deletion_is_in_where_nothing_is_left(ours: str, said: str | None) -> None:
-    assert why("a.py", BLOCK, GONE, ours) == said
+def test_a_deletion_is_in_where_nothing_is_left(ours: str, expected: str | None) -> None:
+    assert why("a.py", BLOCK, GONE, ours) == expected
 
 
 def held(base: str, theirs: str, ours: str, *answers: Answer) -> Merged | Collided:
@@ -165,12 +165,12 @@ def test_a_conflict_about_deleted_lines_says_what_became_of_them() -> None:
     old, mine, new = (entry_of(blobs, text.encode()) for text in (BLOCK, FEW, GONE))
     hunks = hunks_between(BLOCK.encode(), GONE.encode())
     sides = Sides(old, mine, new, hunks, (0,), path="a.py")
-    for reason, said in ((SAME_LINES, ""), ("another reason", "another reason; ")):
+    for reason, prefix in ((SAME_LINES, ""), ("another reason", "another reason; ")):
         collided = Collided(reason, b"marked", (CONFLICT,))
         found = checked(sides, collided, blobs=blobs, text=PlainMerge())
         assert isinstance(found, Collided)
         assert found.marked == b"marked"
-        assert found.reason.startswith(f"{said}upstream rewrote the lines that the patch deletes")
+        assert found.reason.startswith(f"{prefix}upstream rewrote the lines that the patch deletes")
 
 
 def test_a_refuted_hunk_is_marked_beside_a_conflict() -> None:

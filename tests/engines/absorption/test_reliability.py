@@ -1,4 +1,4 @@
-"""What is said of how often a kind of verdict was right: measured figures, or none."""
+"""How often a kind of verdict was right, as shown: measured figures, or none."""
 
 from benchmarks.rules import written
 from patchmgr.engines.absorption.reliability import (

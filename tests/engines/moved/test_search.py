@@ -105,17 +105,19 @@ def test_a_short_symbol_is_in_place_if_its_name_is() -> None:
 
 
 @table(
-    ("paths", "said"),
+    ("paths", "expected"),
     [([B], "b.py has one of that name"), ([B, C], "b.py, c.py have one of that name")],
 )
-def test_a_rewritten_symbol_is_proposed_if_its_name_is_unique(paths: list[str], said: str) -> None:
+def test_a_rewritten_symbol_is_proposed_if_its_name_is_unique(
+    paths: list[str], expected: str
+) -> None:
     base = method("K", "f", *range(1, 9)).encode()
     changed = method("K", "f", 1, 2, 3, 4, 50, 51, 52, 53, 54).replace("plant, floor", "x").encode()
     outline = Outline("a.py", base)
     elsewhere = MemoryElsewhere({}, dict.fromkeys(paths, changed))
     found = Search(outline, None, elsewhere).home(outline.named("K.f")[0])
     assert isinstance(found, Unclear)
-    assert found.reason == f"upstream deleted the file with K.f; {said}"
+    assert found.reason == f"upstream deleted the file with K.f; {expected}"
     assert (found.likely and found.likely.path) == (B if paths == [B] else None)
 
 

@@ -96,7 +96,7 @@ LARGE = b"data = 'large'\n"
 
 
 @table(
-    ("blobs", "said"),
+    ("blobs", "expected"),
     {
         "not-at-hand": (Partial(), []),
         "at-hand": (
@@ -105,11 +105,13 @@ LARGE = b"data = 'large'\n"
         ),
     },
 )
-def test_a_file_with_missing_content_has_no_warning(blobs: MemoryBlobs, said: list[str]) -> None:
+def test_a_file_with_missing_content_has_no_warning(
+    blobs: MemoryBlobs, expected: list[str]
+) -> None:
     base: Files = {"a.py": module(), "large.py": b"thing = 1\n"}
     ours: Files = {**base, "a.py": module(bottom="from large import thing\n")}
     upstream: Files = {"a.py": module(top="# important\nimportance = 1\n"), "large.py": LARGE}
-    assert warned(base, ours, upstream, blobs=blobs) == said
+    assert warned(base, ours, upstream, blobs=blobs) == expected
 
 
 TAKE = b"""\
@@ -135,8 +137,8 @@ def test_a_condition_that_both_sides_add_is_a_finding_without_new_words(is_same:
     upstream = upstream if is_same else upstream.replace(b"    if size:", b"    if count:", 1)
     _, states = audited({"a.py": TAKE}, {"a.py": ours}, {"a.py": upstream})
     found = check_merged(states, suspect_all=at_once)(())
-    said = "a.py: The code under the second `if size` is never reached."
-    assert [f.sentence() for _, f in found] == ([said] if is_same else [])
+    expected = "a.py: The code under the second `if size` is never reached."
+    assert [f.sentence() for _, f in found] == ([expected] if is_same else [])
     assert not any(finding.is_certain for _, finding in found)
 
 
@@ -152,10 +154,10 @@ def test_a_name_that_upstream_replaced_is_reported_once() -> None:
     sides = (base.replace("emit", "send"), base + "log.emit(4)\n")
     merged = sides[0] + "log.emit(4)\n"
     contents = (base.encode(), sides[0].encode(), sides[1].encode())
-    said = "`log.emit(4)` uses `emit` as it was before upstream changed every use of it."
-    assert check_file(contents, merged.encode(), "a.py", suspect=suspect) == (said,)
+    expected = "`log.emit(4)` uses `emit` as it was before upstream changed every use of it."
+    assert check_file(contents, merged.encode(), "a.py", suspect=suspect) == (expected,)
     _, states = audited(*({"a.py": one} for one in (contents[0], contents[2], contents[1])))
-    assert [f.text for _, f in check_merged(states, suspect_all=at_once)(())] == [said]
+    assert [f.text for _, f in check_merged(states, suspect_all=at_once)(())] == [expected]
 
 
 @table(
@@ -167,8 +169,8 @@ def test_a_word_of_prose_is_no_name(name: str, is_told: bool) -> None:
     base = logs + "".join(LINES)
     contents = (base.encode(), "".join(LINES).encode(), (base + f"Each {name} counts.\n").encode())
     merged = "".join(LINES) + f"Each {name} counts.\n"
-    said = check_file(contents, merged.encode(), "guide.md", suspect=suspect)
-    assert bool(said) is is_told
+    found = check_file(contents, merged.encode(), "guide.md", suspect=suspect)
+    assert bool(found) is is_told
     assert check_file(contents, merged.encode(), "guide.c", suspect=suspect)
 
 

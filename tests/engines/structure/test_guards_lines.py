@@ -21,18 +21,18 @@ def told(upstream: str, fork: str, merged: str, *, old: str = base(OLD)) -> tupl
 def test_a_new_copy_of_a_line_replaced_everywhere_is_reported(whose: str, indent: str) -> None:
     more = f"struct S2 {{\n{indent}{OLD}}};\n"
     sides = (base(NEW), base(OLD, end=more))
-    said = f"`Arguments args{{scale}};` is new, although {whose} replaced every copy of it."
+    expected = f"`Arguments args{{scale}};` is new, although {whose} replaced every copy of it."
     merged = base(NEW, end=more)
-    assert told(*(sides if whose == "upstream" else sides[::-1]), merged) == (said,)
+    assert told(*(sides if whose == "upstream" else sides[::-1]), merged) == (expected,)
 
 
 def test_two_lines_that_one_side_replaced_once_are_reported_together() -> None:
     old, new = OLD + OTHER, "  return make(scale);\n"
-    said = (
+    expected = (
         "`Arguments args{scale};` (and 1 more like it) is new,"
         " although upstream replaced every copy of it."
     )
-    assert told("a\n" + new, old + "b\n" + old, new + "b\n" + old, old=old) == (said,)
+    assert told("a\n" + new, old + "b\n" + old, new + "b\n" + old, old=old) == (expected,)
 
 
 @table(
@@ -58,5 +58,5 @@ def test_one_replaced_line_is_not_enough_to_report() -> None:
 
 def test_a_long_line_is_cut() -> None:
     line = f"call({'argument, ' * 20})\n"
-    [said] = told("new\n", line * 3, "new\n" + line, old=line * 2)
-    assert "…`" in said and len(said) < 170
+    [warning] = told("new\n", line * 3, "new\n" + line, old=line * 2)
+    assert "…`" in warning and len(warning) < 170
