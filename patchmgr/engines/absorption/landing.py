@@ -101,7 +101,7 @@ def restored(series: Series, patch: int, landed: int) -> set[HunkId]:
 
 
 def find_absorbed(series: Series) -> dict[int, Absorption]:
-    """Return, for the index of each patch, which of its hunks upstream has and since when."""
+    """Return, by patch index, which hunks of a patch upstream has, and since which commit."""
     landings = _landings(series)
     found = {n: one for n in range(len(series.folded)) if (one := _landed(series, n, landings))}
     landed = {patch: series.way.steps.index(one.step) for patch, one in found.items()}
@@ -228,7 +228,7 @@ def _last_landing(
 def _landed(series: Series, patch: int, known: Mapping[int, Sequence[int]]) -> Absorption | None:
     """Return which hunks of a patch upstream has, or None if the patch did not land.
 
-    If the patch was reverted, it has no hunks.
+    If the patch was reverted, upstream has none of them.
     """
     steps, end, is_landed = series.way.steps, series.end, patch in known
     landed, back = (

@@ -144,7 +144,7 @@ def _alignment(mine: bytes, there: bytes) -> Alignment:
 
 
 def rewritten_deletion(drop: Drop) -> str | None:
-    """Return a reason to keep a hunk if upstream has, or rewrote, the lines that it deletes."""
+    """Return a reason to keep a hunk if upstream still has, or rewrote, lines that it deletes."""
     closest = partial(get_close_matches, n=1, cutoff=ALIKE)
     for run, at in () if drop.is_there else drop.runs:
         lines = [n.strip() for n in run.removed if key_of(n)]

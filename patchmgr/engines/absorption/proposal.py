@@ -132,7 +132,7 @@ class Comparison:
         return Wanted(tuple(words), weights, total, sum(len(run.added) for run in runs))
 
     def brought_to(self, runs: Sequence[Run], blocks: Iterable[Block]) -> list[Block]:
-        """Return those of the ranges that are in the same symbols as a hunk's changes (`runs`)."""
+        """Return those `blocks` that are in the same symbols as the changes of a hunk (`runs`)."""
         symbols = dict[Run, str | None]()
         for run in runs:
             around = range(run.start + (not run.removed), run.end + 2)
@@ -175,7 +175,7 @@ class Comparison:
     def _passage(
         self, hunk: Hunk, wanted: Wanted, there: Sequence[Brought], near: int, least: float
     ) -> Resemblance | None:
-        """Return the short range of upstream's lines that has most words of a hunk, or None."""
+        """Return the short range of upstream's lines that has the most words of a hunk, or None."""
         there = [one for one in there if one[1] in wanted.weights]
         size = wanted.lines + NEAR
 

@@ -249,11 +249,11 @@ class Series:
 
     @cached_property
     def traffic(self) -> tuple[list[Counter[int]], ...]:
-        """By patch, how many of its changes each commit makes and, second, how many it undoes."""
+        """Counts of each patch's changes by commit: those it makes, and those it undoes."""
         return self.traffic_of(self.versions)
 
     def traffic_of(self, versions: Mapping[str, FileVersions]) -> tuple[list[Counter[int]], ...]:
-        """Return, by patch, how many of its changes each commit makes and, second, undoes."""
+        """Return counts of each patch's changes by commit: those it makes, and those it undoes."""
         came, gone = ([Counter[int]() for _ in self.folded] for _ in range(2))
         for path in self.paths:
             for (_, old), (number, new) in pairwise(versions[path].items()):

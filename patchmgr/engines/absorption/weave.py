@@ -161,7 +161,7 @@ class Weave:
 
     @cached_property
     def reduced(self) -> Mapping[bytes, int]:
-        """Map each line that the series removes, at least in part, to how often the base has it."""
+        """Map each line that the file has less often after the series to how often base has it."""
         after, base = (Counter(keys) for _, keys in self.ends)
         return {key: number for key, number in base.items() if key and after[key] < number}
 
@@ -233,7 +233,7 @@ class Weave:
         return pairs
 
     def _exact(self, pairs: Mapping[int, int], lines: Sequence[bytes]) -> dict[int, int]:
-        """Move pairs to nearby nodes that equal their lines even in white space, if there are any.
+        """Pair lines with nearby nodes that equal them even in white space, if there are any.
 
         A patch that puts lines into a block removes and adds them with another indentation
         (Elements dbaadc9ea92f, which landed as c05712cb590c).

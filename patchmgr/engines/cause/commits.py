@@ -58,7 +58,7 @@ def each(test: VersionTest) -> VersionTests:
 
 
 def turning_point(versions: Sequence[Version], tests: VersionTests) -> Step | None:
-    """Return the commit since which a file passes a test, or None. Not all versions are tested."""
+    """Return the commit after which a file passes a test, or None. Not all versions are tested."""
     fails, holds = -1, len(versions)
     while holds - fails > 1:
         probes = _probes(fails, holds, is_first=holds == len(versions))

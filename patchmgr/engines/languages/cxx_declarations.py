@@ -356,9 +356,9 @@ def uses(file: CxxFile, names: frozenset[str]) -> Iterator[Mention]:
 
 
 def arguments_of_object(file: CxxFile, use: Mention) -> int | None:
-    """Return the number of arguments with which a use of a type constructs an object, or None.
+    """Return the number of arguments with which a use of a type constructs an object.
 
-    None: it constructs no object, or the object may be a copy of another one.
+    Returns None if it constructs no object, or if the object may be a copy of another one.
     """
     texts = [token.text for token in file.tokens[use.at + 1 : use.at + 3]]
     if len(texts) < 2 or use.before in (*TYPE_KEYS, "~"):

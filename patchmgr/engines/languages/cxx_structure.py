@@ -554,7 +554,7 @@ def _qualified(texts: Sequence[str], at: int) -> tuple[int, str | None]:
 
 
 def _before_angles(texts: Sequence[str], at: int) -> int:
-    """Return the position of the name before `<...>` that ends at `at`, or `at` if nothing does."""
+    """Return the position before the `<...>` that ends at `at`, or `at` if there is none."""
     depth = 0
     while at >= 0:
         depth += {">": 1, "<": -1}.get(texts[at], 0)

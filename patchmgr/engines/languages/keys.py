@@ -61,7 +61,10 @@ _REMARKS = (b"#", b"//", b"*", b"/*", b"<!--", b";")
 
 
 class Line(Struct, frozen=True):
-    """A line of a file: its number (from 1), its text, and the lines that begin its blocks."""
+    """A line of a file.
+
+    `number` counts from 1, and `around` has the lines that begin the blocks around the line.
+    """
 
     number: int
     text: bytes
@@ -135,7 +138,7 @@ def _keys(lines: Iterable[Line], pattern: re.Pattern[bytes]) -> Iterator[Given]:
 
 
 def added_by_both(sides: Sequence[Sequence[Given]]) -> Iterator[list[Given]]:
-    """Yield the two lines with the same key that both sides add to a block and that the merge has.
+    """Yield the two lines with one key that both sides add to a block, if the merge has both.
 
     `sides` are the keys of base, ours, theirs and the merge.
     """
@@ -148,8 +151,8 @@ def added_by_both(sides: Sequence[Sequence[Given]]) -> Iterator[list[Given]]:
 
 
 def _places(line: Line, name: bytes) -> tuple[tuple[object, bytes], ...]:
-    """Return a key together with the blocks around it, and with their number.
+    """Return a key with the blocks around it, and the same key with the number of these blocks.
 
-    The number still matches if a side changes the first line of a block.
+    The second one still matches if a side changes the first line of a block.
     """
     return (line.around, name), (len(line.around), name)

@@ -87,7 +87,7 @@ def subject_of(
 
 
 def _what(sides: Sequence[Node]) -> str:
-    """Return the kind of the changed statements, "mixed" for several kinds, or "comment"."""
+    """Return the kind of the changed statements: "mixed" for several, "comment" for none."""
     known = {part.normalized for part in sides[0].parts}
     changed = [p for side in sides[1:] for p in side.parts if p.normalized not in known]
     changed += [

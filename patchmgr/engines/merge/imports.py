@@ -50,7 +50,11 @@ class FileImports(Struct, frozen=True):
 
 
 def _is_invented(module: str, name: str, base: _Imports, sides: Sequence[_Imports]) -> bool:
-    """Return whether an import is on no side, and does not follow from a move to its module."""
+    """Return whether a candidate has an import that no side has and that follows from no move.
+
+    It follows from a move if one side imports a name from a new module instead of the old one, and
+    the other side adds this name to its imports from the old module.
+    """
     if any((module, name) in side for side in sides):
         return False
     # A move counts if only the other side imports `name` from the old module: upstream replaces

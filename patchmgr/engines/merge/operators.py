@@ -37,8 +37,7 @@ def is_regrouped(conflict: Conflict, made: Made) -> bool:
     """Return whether more operators compete for an operand in the candidate than on the sides.
 
     Upstream changes `flags` to `flags == 3`, and the patch changes it to `mask & flags`; or they
-    change `file.isImage()` to `file != null && file.isImage()` and `file.isImage()
-
+    change `file.isImage()` to `file != null && file.isImage()` and `file.isImage() ||
     file.isVideo()` (nextcloud/android 62c918f59a). Nobody decided which operator is applied first.
 
     A missing comma and adjacent strings count, too. Both sides of a merge in torchao (7ca78ec6dc2a)

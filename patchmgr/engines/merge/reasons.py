@@ -87,7 +87,7 @@ def reason(conflict: Conflict, made: Made) -> str:
 
 
 def _is_indented(conflict: Conflict, made: Made) -> bool:
-    """Return whether only the layout of Python code is in conflict, but it changes the meaning.
+    """Return whether the conflict is only about layout, but in Python that changes the meaning.
 
     The candidate is accepted if it has the code of one side in the layout of the other. Tokens are
     compared, because Python 2 cannot be parsed (pyload/pyload be459e0b40, 8da44b430b).
@@ -164,8 +164,8 @@ def _is_of_two_sections(conflict: Conflict, _: Made) -> bool:
     """Return whether the sides' lines may belong to different sections, as in a changelog.
 
     Either both sides insert lines, and only one begins a section, or both begin one for the same
-    version. Or one side changes the version in a heading: the other side adds the date of 0.14.4 to
-    it, which is not the date of 0.15.0 (datalad/datalad 7b107319e9).
+    version. Or only one side changes the version in a heading: in datalad/datalad 7b107319e9, the
+    date that the other side adds is that of 0.14.4, not that of 0.15.0.
     """
     old, *both = conflict.region.changed
     if old:
@@ -233,7 +233,7 @@ def _is_out_of_order(conflict: Conflict, made: Made) -> bool:
     """Return whether the candidate has a side's words in another order. Imports do not count.
 
     Either that side only reorders words, and the candidate is the other side's text; or both sides
-    insert text, and the candidate lacks the order of one of them.
+    insert text, and the words of one of them are in another order.
     """
     # One side of openscad moves `this->loc` from one call to another, and the other one puts a
     # `try` around both (ef220dfada). Both sides of mumble add a function with the same names in two
@@ -279,7 +279,7 @@ def _is_one_side(conflict: Conflict, made: Made) -> bool:
 
 
 def _is_before_another(conflict: Conflict, made: Made) -> bool:
-    """Return whether an annotation or label at the end of a side's lines is before other lines now.
+    """Return whether an annotation or label at the end of a side's lines gets other lines after it.
 
     One side decorates a class, and the other adds a class before it (OctoPrint 7db030a60f79).
     """
@@ -310,7 +310,7 @@ def _has_two_wordings(conflict: Conflict, made: Made) -> bool:
 
 
 def _is_of_one_block(conflict: Conflict, made: Made) -> bool:
-    """Return whether both sides begin the same block, such as `default:`, and the merge has one.
+    """Return whether both sides begin the same block, such as `default:`, and the merge joins them.
 
     It also counts if the sides put a line into different blocks (keepassxc 468519cd46).
     """
@@ -350,7 +350,7 @@ def _is_emptied(conflict: Conflict, made: Made) -> bool:
 
 
 def _is_unaccounted(conflict: Conflict, made: Made) -> bool:
-    """Return whether the candidate lacks a word of both sides, or has a word too often."""
+    """Return whether the candidate lacks a word that both sides keep, or has a word too often."""
     known, merged = conflict.subject, Counter(words_of(normalized(made.text)))
     base, sides = known.base, (known.ours, known.theirs)
     kept = base - (base - sides[0]) - (base - sides[1])
@@ -409,7 +409,7 @@ def _conditions(lines: Iterable[str]) -> Words:
 
 
 def _has_two_remarks(conflict: Conflict, _: Made) -> bool:
-    """Return whether both sides insert only a comment, which describes the same code."""
+    """Return whether both sides insert only a comment, so that the code after it would get two."""
     # a file had two licences, and a class was described twice (owncloud/client 457f9b587d,
     # OpenLightingProject/ola 06a6e78a5d)
     base, *sides = ("".join(side).strip() for side in conflict.region.changed)
@@ -420,7 +420,7 @@ def _has_two_remarks(conflict: Conflict, _: Made) -> bool:
 
 
 def _ragged(text: str, _: Language) -> set[int]:
-    """Return how many cells the rows of Markdown tables have, or nothing if all have as many."""
+    """Return the numbers of cells in the rows of Markdown tables, or nothing if all are equal."""
     cells = {line.count("|") for line in lines_of(text) if line.lstrip().startswith("|")}
     return cells if len(cells) > 1 else set()
 

@@ -85,7 +85,7 @@ def grown(pieces: Sequence[Piece], base: str) -> tuple[Piece, ...]:
 
 
 def _in_base(pieces: Sequence[Piece], base: str) -> set[int]:
-    """Return the indices of the base lines of all pieces that really occur in the text `base`."""
+    """Return the indices of the base lines of `pieces` that also occur in the text `base`."""
     sides = [p.base if isinstance(p, Region) else p for p in pieces]
     old = [x for side in sides for x in side]
     edges = set(accumulate(map(len, sides)))
@@ -199,7 +199,7 @@ def widened(pieces: Sequence[Piece], language: Language) -> tuple[Piece, ...]:
 
 
 def _apply(found: list[Piece], at: int, wide: tuple[int, int]) -> int:
-    """Extend the region at `at` by (lines before, lines after), or join it with the region there.
+    """Extend the region at `at` by `wide` lines before and after it, or join it with its neighbor.
 
     Returns the index of the region to look at next.
     """

@@ -240,7 +240,7 @@ class Replay:
         return theirs if self.is_theirs else ours
 
     def join(self, chunk: Chunk, ours: Nodes, theirs: Nodes) -> Nodes:
-        """Return the insertions of both sides at one position; what both insert is there once."""
+        """Return the insertions of both sides at one position, without duplicate nodes."""
         if not ours or not theirs:
             return ours or theirs
         kind = _kind_of([*ours, *theirs], chunk.kind)

@@ -282,7 +282,7 @@ def _replayed(sides: Sequence[Node], flat: Sequence[Node], language: Language) -
 
 
 def _in_both_orders(rule: str, sides: Sequence[Node], *, is_python: bool = False) -> Iterator[Made]:
-    """Yield the merge or, if both sides changed a node, one merge for each side to prefer."""
+    """Yield the merge or, if both sides changed a node, one merge that prefers each side."""
     for side in ("theirs", "ours"):
         replay = Replay(is_theirs=side == "theirs", is_python=is_python)
         try:

@@ -154,7 +154,7 @@ def _outside_of(uses: re.Pattern[str], text: str, region: str) -> int:
 
 
 def _uses_of(word: str, region: str) -> re.Pattern[str]:
-    """Return a pattern for uses of a word, with those like `a.word` only if there are no others."""
+    """Return a pattern for uses of a word. `a.word` only matches if the region has no other use."""
     # One side of gnuradio renames `setColor`, but not `pen.setColor` (bbbbf8b042). `re` searches
     # faster for a pattern that begins with a word than for one with `\b` before it.
     uses = re.compile(rf"{word}(?<![\w.>]{word})\b")
@@ -242,7 +242,7 @@ def _code(text: str, language: Language) -> Words:
 
 
 def _takes_one_number(lines: Sequence[str], added: Sequence[list[bool]]) -> bool:
-    """Return whether each side uses the same next number of a list, but for different things."""
+    """Return whether the sides give the same new number, such as 7 after 6, to different things."""
     rows = [_numbered(line) for line in lines]
     numbers = {row[:2] for row in rows}
     ours, theirs = (
@@ -304,7 +304,7 @@ def has_mixed_parts(conflict: Conflict, made: Made) -> bool:
     """Return whether the sides change different parts of one number, such as a version.
 
     One side begins 2.7.0, and the other one releases 2.6.1, with each part on its own line. The
-    merge would be 2.7.1, which nobody decided.
+    merge would be 2.7.1, which nobody chose.
     """
     # 16 merges of owncloud/client and supercollider (50179c3b54, 1fa4a87cef)
     merged = lines_of(made.text)
@@ -347,10 +347,7 @@ def shares_a_literal(conflict: Conflict, made: Made) -> bool:
 
 
 def includes_from_where_it_left(conflict: Conflict, _: Made) -> bool:
-    """Return whether one side moves an include from a directory that the other side includes from.
-
-    The other side adds an include from the old directory.
-    """
+    """Return whether one side moves an include from a directory, and the other adds one from it."""
     # `libiptc/libiptc.h` is in `owniptc/` now, and `libiptc/libip6tc.h` is added (collectd
     # 9d15d1058b).
     base, *sides = ({*_INCLUDED.findall("".join(side))} for side in conflict.region.sides)
@@ -416,9 +413,9 @@ def _numbered(line: str) -> tuple[str, int, str]:
 
 
 def is_of_a_changed_form(conflict: Conflict, made: Made) -> bool:
-    """Return whether one side adds a use, such as `f(a)`, of a form that the other side replaced.
+    """Return whether one side adds a use, such as `f(a)`, in a form that the other side replaced.
 
-    The candidate may also have the replaced form itself.
+    It also counts if the candidate has the replaced form itself.
     """
     # Upstream of mpv adds an argument to each call of `mp_input_queue_cmd`, and the patch adds a
     # call without it (9e990e9031db); or upstream changes `ai[i]` to `ctx->ai[i]` (e6faec5fb781).
@@ -451,7 +448,7 @@ def is_of_a_changed_form(conflict: Conflict, made: Made) -> bool:
 
 @lru_cache(maxsize=64)
 def _forms(text: str, names: str = WORD.pattern) -> Counter[_Form]:
-    """Count the uses of names by form: `.`, the name and what follows, such as 2 arguments.
+    """Count how often each name is used in each form: after a `.` or not, and before what.
 
     The pattern `names` matches the names to count.
     """
@@ -465,7 +462,7 @@ def _forms(text: str, names: str = WORD.pattern) -> Counter[_Form]:
 
 
 def _arguments(text: str, at: int) -> str:
-    """Return the number of arguments of a call whose bracket ends at `at`, or "?" if too long.
+    """Return the number of arguments of the call whose `(` is before `at`, or "?" if too long.
 
     A quote follows the number if the first argument is a string.
     """
@@ -554,7 +551,7 @@ def is_of_older_form(conflict: Conflict, made: Made) -> bool:
 
 
 def _is_nearly(one: str, other: str) -> bool:
-    """Return whether two lines declare the same thing, but, for example, with other parameters."""
+    """Return whether two lines declare the same thing in different ways."""
     functions = _FUNCTION.match(one), _FUNCTION.match(other)
     if functions[0] and functions[1] and _signature(functions[0][1]) == _signature(functions[1][1]):
         return normalized(one) != normalized(

@@ -174,10 +174,10 @@ def bound_in(text: str) -> frozenset[str]:
 
 
 def fails(candidate: str, around: Surroundings) -> str:
-    """Return the fault that a candidate adds, such as "syntax", or "no", "not read" or "depends".
+    """Return the fault that a candidate adds, such as "syntax", or "no" if it adds none.
 
-    "not read": the candidate does not parse, but at least one side does not, either. "depends": it
-    uses a name that only another region may bind.
+    Two other answers mean that no fault is certain. "not read": the candidate does not parse, but
+    at least one side does not, either. "depends": it uses a name that only another region may bind.
     """
     language = around.language
     if language is PYTHON:
@@ -250,7 +250,7 @@ def _balance(text: str, language: Language) -> tuple[int, ...]:
 def blocks_opened(text: str, language: Language) -> list[int]:
     """Return how many blocks each punctuation mark in a text opens (-1: it closes one).
 
-    In a language that ends blocks with `end`, return this for each line instead.
+    In a language that ends blocks with `end`, there is a number for each line instead.
     """
     if language.opens:
         return [language.opened_by(line) for line in text.split("\n")]
@@ -326,7 +326,7 @@ _FAULTS: dict[Callable[[str], bool], str] = {
 
 
 def _leaves_a_pair_open(text: str, sides: Sequence[str], language: Language) -> bool:
-    """Return whether the merge leaves other pairs open than the sides, which agree on them."""
+    """Return whether the merge leaves more or fewer pairs open than all of its three sides do."""
     # In Ruby, an `end` came without its `if` (mastodon b6b68b44a1). Both sides of gnuradio
     # 75b650ef25 end with an `#endif`, and the merge kept one.
     merged, base, ours, theirs = (_left_open(one, language) for one in (text, *sides))
@@ -347,7 +347,7 @@ def _left_open(text: str, language: Language) -> Counter[str]:
 
 
 def _loses_or_doubles_a_line(text: str, sides: Sequence[str]) -> bool:
-    """Return whether a line that is once in base and on both sides is not once in the merge."""
+    """Return whether a line that occurs once in base, ours and theirs is not once in the merge."""
     # Upstream moved a line, and the patch added one before it: the line was at both places
     # (qutebrowser 6c8e073dc8). The comment behind an item that one side removes was lost (OctoPrint
     # c84d39a803).
@@ -569,8 +569,8 @@ def _fails_python(candidate: str, around: Surroundings) -> str:
 def is_same_code(one: str, other: str, around: Surroundings) -> bool:
     """Return whether two resolutions of the same Python conflict differ only in layout.
 
-    Indentation counts as code: `return x` indented less is a different program. Texts that do not
-    parse count as different.
+    Indentation counts as code, because a `return x` with less of it means something else. Texts
+    that do not parse count as different.
     """
     trees = [_tree_of(around.text(text)) for text in (one, other)]
     return all(trees) and trees[0] == trees[1]

@@ -142,7 +142,7 @@ def _moved(answer: Answer, is_moved: bool) -> Answer:
 
 
 def _worse(one: Answer | None, other: Answer) -> Answer:
-    """Return the verdict on a hunk that has two parts, given the verdicts on these."""
+    """Return the verdict on a hunk, given the verdicts on two parts of it."""
     if one is None or one == other:
         return other
     if CONFLICT in (one, other):

@@ -36,7 +36,7 @@ class Elsewhere(Protocol):
 
 
 class Home(Struct, frozen=True):
-    """The place in upstream's files to which a unit may have moved, and how similar it is."""
+    """A unit of an upstream file that a moved unit may have become, and how similar the two are."""
 
     outline: Outline
     unit: Unit
@@ -89,7 +89,7 @@ class Search:
         return None if is_there else self._gone(unit)
 
     def _gone(self, unit: Unit) -> Unclear:
-        """Return that a unit is not in its file; name the files with a symbol of the same name."""
+        """Return the reason that a unit is not found; it names files with a unit of that name."""
         called = _called(unit)
         own = self._own
         reason = f"upstream deleted the file with {called}"
@@ -122,7 +122,7 @@ class Search:
         return Unclear(f"{reason}; {paths}{more} {verb} one of that name", likely)
 
     def _is_partly_there(self, unit: Unit) -> bool:
-        """Return whether a unit is a paragraph, some distinctive lines of which are still there."""
+        """Return whether a unit is a paragraph with distinctive lines that its file still has."""
         if unit.name is not None or self._own is None:
             return False
         return bool(self._base.distinctive(unit) & self._own.distinctive(self._own.whole))
@@ -164,10 +164,7 @@ class Search:
         return self._outlines[path]
 
     def _brought(self, unit: Unit, file: Outline) -> Iterator[Home]:
-        """Yield the units of a file that `unit` may have become, if the file is new to such a unit.
-
-        It is not new to it if it had a similar unit before the rebase.
-        """
+        """Yield the units of a file that `unit` may have become, if the file had none before."""
         homes = tuple(_homes(self._base, unit, file))
         before = self._elsewhere.before(file.path) if homes else None
         if before is not None:

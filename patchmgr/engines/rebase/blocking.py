@@ -156,7 +156,7 @@ def block_whole(left: OpenConflict, paths: Collection[str]) -> OpenConflict:
 
 
 def updated(left: OpenConflict, other: FileResult, blobs: Blobs) -> OpenConflict:
-    """Apply a later change, which is not blocked, to the file in conflict."""
+    """Return a conflict after a later change to its file that it does not block."""
     assert left.theirs is not None
     if other.conflict is not None:
         both = resolved_both_ways(other.conflict)
@@ -260,7 +260,7 @@ def pass_on_causes(
 
 
 def _causes(one: Judged) -> Iterator[tuple[Origin, tuple[UpstreamCommit, ...]]]:
-    """Yield each conflict of a patch with the causes that touch its file, or with all causes."""
+    """Yield each conflict of a patch with its causes: those that touch its file, or else all."""
     every = one.outcome.cause
     for result in one.files:
         if result.conflict is not None:

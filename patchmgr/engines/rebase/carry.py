@@ -68,7 +68,7 @@ def carry_files(
 
 
 def without_hunks(step: FileStep, dropped: Collection[int], blobs: Blobs) -> FileStep:
-    """Return a patch's change to a file without the `dropped` hunks; the new base has them.
+    """Return a patch's change to a file, with the `dropped` hunks moved into the base.
 
     `dropped` has the numbers of hunks within this file. At least one hunk must be left.
     """
@@ -225,7 +225,7 @@ def _change_file(work: Work, step: FileStep, source: str) -> FileResult:
 
 
 def _with_upstreams_line_ending(sides: Sides, blobs: Blobs) -> Sides | None:
-    """Return the sides with upstream's line ending in base and theirs, or None if they have it."""
+    """Convert base and theirs to upstream's line ending; return None if they have it already."""
     texts = sides.texts(blobs) if sides.ours != sides.base else None
     ending = None if texts is None else conversion(*texts)
     if texts is None or ending is None:

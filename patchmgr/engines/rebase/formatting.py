@@ -38,7 +38,7 @@ _WORDS = re.compile(r"[^\s/*]+")
 
 
 class Notation(Struct, frozen=True):
-    """Two checks for a language: whether texts differ only in formatting, and merges are sound."""
+    """Two checks for a language: is a difference only formatting, and is a merge sound?"""
 
     is_same: Callable[[bytes, bytes], bool]
     # of merge, base, upstream and fork, all formatted in the same way
@@ -62,7 +62,7 @@ def is_same_python(one: bytes, other: bytes) -> bool:
 
 @lru_cache(maxsize=8)
 def _python(text: str) -> tuple[bytes, Counter[str]] | None:
-    """Return a digest of the syntax tree, and the comments without white space, or None."""
+    """Return a digest of the tree, and the comments without white space; None if unparsable."""
     tree = parse_anew(text)
     if tree is None:
         return None

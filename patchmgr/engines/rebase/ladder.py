@@ -207,7 +207,7 @@ def judge_hunks(
 def judge_alone(
     base: bytes, asked: Sequence[tuple[bytes, Hunk, int]], text: TextMerge
 ) -> tuple[Answer, ...]:
-    """Return the verdict on each hunk, given as (ours, hunk, line of base) and merged alone."""
+    """Merge each hunk alone, given as (ours, hunk, line of base), and return their verdicts."""
     answers = {n: CARRIED_TEXT for n, one in enumerate(asked) if surely_applies(base, *one)}
     others = [n for n in range(len(asked)) if n not in answers]
     texts = [(base, asked[n][0], apply_one(base, *asked[n][1:])) for n in others]

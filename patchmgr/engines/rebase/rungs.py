@@ -205,7 +205,7 @@ def _answered(collided: Collided, answer: Answer) -> tuple[Answer, ...]:
 
 
 def _reformatted(sides: Sides, answers: Sequence[Answer], content: bytes) -> Iterator[Answer]:
-    """Yield the verdicts; hunks that merged as text and were also reformatted get another one."""
+    """Yield the verdicts, changed for hunks that merged as text but were reformatted."""
     lines = frozenset(split_lines(content))
     for hunk, answer in zip(sides.hunks, answers, strict=True):
         is_text = answer in (CARRIED_TEXT, DRIFTED_TEXT)

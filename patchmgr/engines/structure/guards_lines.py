@@ -54,9 +54,9 @@ def bare(growth: Mapping[str, int]) -> Counter[str]:
 
 
 def outdated_lines(texts: Texts, counted: Growths) -> tuple[str, ...]:
-    """Return warnings about lines that one side adds although the other side removed all like them.
+    """Return warnings about lines that one side adds, although the other side removed all copies.
 
-    The other side must have removed at least two of the lines, or one that occurred twice.
+    The other side must have removed at least two such lines, or one that occurred twice.
     """
     upstream, fork, merged = map(bare, (counted.upstream, counted.fork, counted.merged))
     told: list[str] = []

@@ -76,7 +76,7 @@ def _is_call(use: _Use) -> bool:
 def _is_kept(use: _Use, base: str, side: str) -> bool:
     """Return whether a side still has a use.
 
-    A call is also kept if the side makes no other call of the name instead.
+    A call also counts as kept if the side makes no other call of the name instead.
     """
     before, name, after = use
     if not _is_call(use):

@@ -74,7 +74,7 @@ def runs_of(hunk: Hunk, position: int) -> Iterator[Run]:
 class Alignment(Struct, frozen=True):
     """The numbers (from 0) of the lines of two texts that match, in order.
 
-    The first pair is (-1, -1), and the last one is the two line counts.
+    The pair (-1, -1) comes before all others, and the pair of the line counts comes last.
     """
 
     old: Sequence[int]

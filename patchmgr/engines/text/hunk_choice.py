@@ -96,7 +96,7 @@ class Chosen(Struct, frozen=True):
 
 
 def choices(offers: Sequence[Offer], choose: Chooser) -> dict[str, Chosen]:
-    """Let a person choose hunks, and return a `Chosen` for each file of which any was chosen."""
+    """Let a person choose hunks, and return a `Chosen` for each file with a chosen hunk."""
     found: dict[str, list[Offer]] = {}
     for offer in choose(offers):
         found.setdefault(offer.path, []).append(offer)

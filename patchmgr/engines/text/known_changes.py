@@ -24,7 +24,7 @@ def changes_of(base: bytes, side: bytes) -> tuple[Area, ...] | None:
 
 @lru_cache(8)
 def _unique(base: bytes) -> tuple[list[int], int]:
-    """Return the indexes of the lines that occur once, and the most lines between two of them."""
+    """Return the indexes of the lines that occur once, and the largest gap between two of them."""
     text = text_of(base)
     places = [*text.single.values()]
     return places, widest(places, 0, len(text.lines))

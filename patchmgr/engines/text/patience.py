@@ -27,7 +27,7 @@ def singles(lines: Sequence[T]) -> dict[T, int]:
 
 
 def anchors(old: dict[T, int], new: dict[T, int]) -> tuple[list[int], list[int]]:
-    """Return the indexes, in both texts, of the lines that are unique in both and in one order."""
+    """Return the indexes, in both texts, of lines that are unique in both and in the same order."""
     shared = [*filter(new.__contains__, old)]
     places, others = [*map(old.__getitem__, shared)], [*map(new.__getitem__, shared)]
     if any(map(lt, others[1:], others)):

@@ -143,7 +143,7 @@ def _with_missing(
 
 
 def widest(places: Sequence[int], start: int, end: int) -> int:
-    """Return the largest number of consecutive lines, from `start` to `end`, without a place."""
+    """Return the largest number of consecutive lines, from `start` to `end`, not in `places`."""
     gaps = map(sub, (*places, end), (start - 1, *places))
     return int(max(gaps)) - 1
 
