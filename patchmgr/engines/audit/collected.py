@@ -83,7 +83,10 @@ def _lost(
 
 
 def _run(tree: ast.Module) -> Iterator[tuple[Function, ast.ClassDef | None]]:
-    """Yield (test, class or None) for each test that pytest runs: the last one of each name."""
+    """Yield (test, class or None) for each test that pytest runs.
+
+    Of several tests with the same name, only the last one runs.
+    """
     last = {(around and around.name, test.name): (test, around) for test, around in tests_of(tree)}
     classes = {node.name: node for node in tree.body if isinstance(node, ast.ClassDef)}
     for test, around in last.values():
@@ -159,9 +162,10 @@ def _asked(test: Function, around: ast.ClassDef | None) -> Iterator[str]:
 def _fixtures(
     side: Files, path: str, tree: ast.Module, names: Callable[[ast.Module], Iterator[str]]
 ) -> tuple[Mapping[str, str], bool]:
-    """Map a test file's fixtures to their files; also return whether there may be others.
+    """Map each fixture that a test file can use to the file that defines it.
 
-    `names` yields the names of the fixtures in a file.
+    Also return whether the test file may be able to use other fixtures. `names` yields the names
+    of the fixtures in a file.
     """
     found: dict[str, str] = {}
     todo = [(path, tree)]

@@ -45,7 +45,7 @@ Declared = Sequence[Declaration]
 
 
 class Broken(Struct, frozen=True):
-    """Why a use of a name no longer fits. `was` is the old declaration of a name that is gone."""
+    """What is wrong with a use of a name. `was` is the old declaration if the name is gone."""
 
     text: str
     was: Declaration | None = None
@@ -88,7 +88,7 @@ class CxxUse(Struct, frozen=True):
     def _told(
         self, check: Callable[[CxxUse, Declared, Declared], Found], old: Declared, new: Declared
     ) -> AuditFinding | None:
-        """Return a check's finding, if any, with the commit that caused it."""
+        """Run a check; return its finding with the upstream commit that caused it, or None."""
         broken = check(self, old, new)
         if broken is None:
             return None
@@ -108,7 +108,7 @@ class CxxUse(Struct, frozen=True):
         return AuditFinding(kind, broken.is_certain, *place, name, text, commit, proposal)
 
     def _gone(self, old: Declared, new: Declared) -> Found:
-        """Check whether an included file contains the name, or a generated one may contain it."""
+        """Check whether the name is gone: no included file, found or generated, can have it."""
         if new or self.now.contains_name(self.path, self.use.name, {self.path: self.lines}):
             return None
         unknown = self.now.closure(self.path)[1]
@@ -224,7 +224,10 @@ class CxxUse(Struct, frozen=True):
         return Broken(f"`{mine.name}` is defined here, but {self.provider} declares it differently")
 
     def _proposal(self, was: Declaration) -> str | None:
-        """Return the only new name that is declared in the same way as the lost name, or None."""
+        """Return the new name that replaces the lost one, or None if no single name fits.
+
+        The two names must be declared in the same way.
+        """
         before, after = self.was.code(self.provider), self.now.code(self.provider)
         if before is None or after is None:
             return None
@@ -412,7 +415,10 @@ class _Side(Struct, frozen=True):
         return found
 
     def _suspects(self, path: str) -> frozenset[bytes]:
-        """Return the words in a file's changed statements, or all its words if a scope changed."""
+        """Return the words in a file's changed statements.
+
+        If a namespace or a class changed, all words of the file are returned.
+        """
         old, new = (split_lines(reach.text(path) or b"") for reach in (self.was, self.now))
         if self.now.text(path) is None:
             return self.was.words(path)
@@ -531,7 +537,7 @@ def _in_file(
 
 
 def _conditions(lines: Sequence[bytes]) -> list[tuple[bytes, ...]]:
-    """Return the preprocessor conditions around each line, without the guard of a header."""
+    """Return the preprocessor conditions around each line, except a header's include guard."""
     found: list[tuple[bytes, ...]] = []
     around: list[bytes] = []
     for number, line in enumerate(lines, 1):

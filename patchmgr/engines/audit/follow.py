@@ -312,7 +312,7 @@ def _told(
 
 
 def _brings(line: bytes, word: re.Pattern[bytes]) -> bool:
-    """Return whether a line of a hunk adds an import of a word, or a part of such an import."""
+    """Return whether a line of a hunk adds an import of the name `word`, or a part of one."""
     text = line[1:].strip()
     is_import = b"import" in text or text[-1:] in (b",", b")")
     return line[:1] == b"+" and is_import and word.search(text) is not None

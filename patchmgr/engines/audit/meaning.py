@@ -136,7 +136,10 @@ class _Sides(Struct, frozen=True):
     pairs: Mapping[int, Site]  # statements that both have
 
     def alike(self, text: str) -> str:
-        """Return an expression with `?` for names that one version lacks, and `x` for `bool(x)`."""
+        """Return an expression in a form that can be compared between the two versions.
+
+        Names that one version lacks become `?`, and `bool(x)` becomes `x`.
+        """
         text = _EMPTY.sub(r"\1", text)
         return _WORD.sub(lambda word: "?" if word[0] in self.apart else word[0], text)
 
@@ -260,14 +263,14 @@ def _left_before(
     before = Counter(one.text for one in sides.old.exits)
     for one in sides.new.exits:
         before[one.text] -= one.first - 1 not in added
-        if before[one.text] < 0 and one.last < site.first and _leads_out(one, site):
+        if before[one.text] < 0 and one.last < site.first and _is_unreachable(one, site):
             shown = one.text.removeprefix("if ")
             text = f"this line is only reached if `{shown}`, but then line {_LINE}"
             yield shown, f"{text} now leaves the function or loop before it", one.first
 
 
-def _leads_out(exit_: Site, site: Site) -> bool:
-    """Return whether a statement is only reached if the condition of an earlier exit holds."""
+def _is_unreachable(exit_: Site, site: Site) -> bool:
+    """Return whether a statement cannot be reached, because an earlier `if` always leaves first."""
     depth = len(exit_.guards)
     if site.guards[:depth] != exit_.guards or len(site.guards) == depth:
         return False

@@ -78,7 +78,10 @@ def import_faults(node: ast.ImportFrom | ast.Import, at: PairedUse) -> Iterator[
 
 
 def _is_unlisted(old: Module | None, new: Module | None, name: str) -> bool:
-    """Return whether a module lost a string that its unchanged `__getattr__` may look up."""
+    """Return whether a name was removed from the names that a module's `__getattr__` provides.
+
+    These are taken to be the strings at the top level of the module.
+    """
     if old is None or new is None or name in new.bound or new.stars:
         return False
     before, after = (m.member("__getattr__") for m in (old, new))
@@ -259,7 +262,7 @@ def _where(new: Entity) -> str:
 
 
 def base_of(owner: Entity, old: Entity, pair: Pair) -> Entity | None:
-    """Return the class among `owner` and its bases with the name of the old member's class."""
+    """Find the class that had the member `old`, by its name, among `owner` and its bases."""
     if old.owner is None or not isinstance(old.owner.node, ast.ClassDef):
         return None
     todo = [owner]
@@ -351,9 +354,9 @@ def _plain_method(found: Entity) -> Function | None:
 
 
 def _is_missed(name: str, old: Entity, new: Entity, pair: Pair) -> bool:
-    """Return whether an override has lost its effect, because no code reads the member any more.
+    """Return whether an override has no effect any more.
 
-    The base class may also have renamed the member.
+    This is so if the base class has renamed the member, or if no code reads it any more.
     """
     if old.module is None:
         return False

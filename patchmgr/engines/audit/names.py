@@ -66,7 +66,7 @@ def check_names(states: States) -> Iterator[Told]:
 
 
 def _sources(states: States, path: str) -> set[str]:
-    """Return the other Python files that the last patch of a file changes."""
+    """Return the other Python files that are changed by the last patch that changes `path`."""
     return {
         change.path
         for patch in states.patches

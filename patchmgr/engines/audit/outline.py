@@ -252,7 +252,10 @@ def _compare(old: str, new: str, owner: str, found: Altered) -> None:
 
 
 def _add_heads(kind: str, name: str, owner: str, heads: list[list[str]], found: Altered) -> None:
-    """Add the name of a definition in blocks that differ, or of the class that it belongs to."""
+    """Add the name of a definition that differs and, if needed, the class that it belongs to.
+
+    `heads` has the first lines of the definition, up to the colon, in both versions.
+    """
     has_same_head = heads[0] == heads[1]
     if kind != "class" or not has_same_head:
         found.names.add(name)
@@ -279,7 +282,7 @@ def _add_attributes(kind: str, bodies: list[list[str]], found: Altered) -> None:
 
 
 def _add_others(plain: list[list[str]], owner: str, found: Altered) -> None:
-    """Add the names in statements that are not definitions; `plain` has those of each version."""
+    """Add the names in the other statements that differ; `plain` has these for each version."""
     others = [set[str](), set[str]()]
     for lines, texts in zip(others, plain, strict=True):
         for block in texts:

@@ -117,9 +117,10 @@ def waiting_paths(states: States) -> frozenset[str]:
 
 
 def patch_of_line(states: States, path: str, number: int, *, is_removed: bool = False) -> str:
-    """Return the last patch that adds a line (from 1) of the result, or that changes the file.
+    """Return the last patch that adds a line of the result, or else that changes the file.
 
-    If `is_removed`, the line is one of upstream's file that the patch removes.
+    Lines are numbered from 1. If `is_removed`, the line is one of upstream's file that the patch
+    removes.
     """
     there = upstream_path(states, path)
     lines = states.onto.lines(there) if is_removed else states.merged.lines(path)
@@ -129,9 +130,10 @@ def patch_of_line(states: States, path: str, number: int, *, is_removed: bool = 
 
 
 def patch_of_texts(states: States, path: str, texts: Iterable[str]) -> str:
-    """Return the last patch that adds or removes a line with one of the texts, tried in order.
+    """Return the last patch that adds or removes a line with the first of these texts.
 
-    If no text is found, returns the last patch that changes the file.
+    If no patch does, the next text is tried. If no text is found, returns the last patch that
+    changes the file.
     """
     for text in texts:
         for sign in (b"+", b"-"):

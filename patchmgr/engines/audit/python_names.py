@@ -259,7 +259,10 @@ class PythonState:
         return self.inherited(owner, "").outside
 
     def result(self, called: Entity, depth: int = 0) -> Entity:
-        """Return an instance of the class that a call makes or is annotated with, or UNKNOWN."""
+        """Return an entity for the object that a call of `called` returns, or UNKNOWN.
+
+        The class of the object is `called` itself, or is given by its return annotation.
+        """
         if called.what == "class":
             return called.instance()
         is_plain = called.is_property or not called.is_decorated
@@ -342,7 +345,7 @@ class Reader(Struct, frozen=True):
         return found if found is not None and found.what == "class" else None
 
     def made(self, node: ast.AST, scopes: Scopes) -> Entity:
-        """Resolve an expression as `entity` does, but a variable to the instance that it holds."""
+        """Resolve an expression as `entity` does, but a variable to the object that it holds."""
         found = self.entity(node, scopes)
         made = self.state.type_of(found) if found.what == "value" else found
         return found if made.what == "unknown" else made

@@ -142,7 +142,7 @@ def known_before(series: Sequence[Folded], upstream: AuditedUpstream) -> dict[ob
 
 
 def _carriers(judged: Sequence[Judged], unknown: Collection[str]) -> dict[str, str]:
-    """Map each changed path, except conflicts, to the last patch that changes it."""
+    """Map each changed path, unless it is in conflict, to the last patch that changes it."""
     last: dict[str, str] = {}
     stuck = set(unknown)
     for patch in judged:

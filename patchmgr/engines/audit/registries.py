@@ -101,7 +101,8 @@ def _other_form(files: Files, path: str) -> bool:
 def _names_in(texts: list[str], module: str) -> Iterator[tuple[str, str]]:
     """Yield (string, name) for each string of a line that refers to a module or to a name in it.
 
-    The name (empty: the module itself) is in the string (`a.b.c` or `a.b:c`) or in the next one.
+    The name is in the same string (`a.b.c` or `a.b:c`) or is the next string of the line. It is
+    empty if the string names only the module.
     """
     for number, text in enumerate(texts):
         where, colon, name = text.partition(":")

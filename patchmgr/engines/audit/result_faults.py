@@ -53,7 +53,7 @@ def result_faults(node: ast.Call, at: PairedUse) -> Iterator[Fault]:
                     yield at.misused(text, said, old, new)
                     return
     before, after = _result_kind(old.node), _result_kind(new.node)
-    for verb in filter(None, (_verb(*read) for read in reads if before != after)):
+    for verb in filter(None, (_usage(*read) for read in reads if before != after)):
         if before == "generator" and after in ("list", "value") and verb in ("next", "send"):
             text = f"`{said}` is no longer a generator, but its result is used with `{verb}`."
         elif before != "generator" and after == "generator" and verb in _LIST_VERBS:
@@ -164,8 +164,8 @@ def _reads(
                 yield child, parent
 
 
-def _verb(node: ast.AST, around: ast.AST | None) -> str:
-    """Return a word or sign for how the parent node uses a value ("" if it only passes it on)."""
+def _usage(node: ast.AST, around: ast.AST | None) -> str:
+    """Return how the parent node `around` uses a value, as in `for` or `[]` ("" if unclear)."""
     match around:
         case ast.Call(func=ast.Name(id=name)) if node in around.args:
             return name

@@ -1,7 +1,7 @@
 """Find names, keys and numbers that clash because both sides of a merge add or raise them.
 
-In Python and C++, these are names, such as options, routes and members; elsewhere keys, cases,
-functions and sections of one block. Numbers are checked in all files.
+In Python and C++, the names of options, routes, members and the like are checked; in other files,
+the keys, cases, functions and sections of one block. Numbers are checked in all files.
 """
 
 from __future__ import annotations
@@ -85,7 +85,7 @@ def _in_cxx(content: bytes, *, is_c: bool) -> dict[Key, list[int]]:
 
 
 def _in_python(content: bytes) -> dict[Key, list[int]]:
-    """Map each option, route, row, member and variable of a file to the lines that define it.
+    """Map each option, route, table key, member and variable of a file to its defining lines.
 
     The key is the name, the scope, and the call that defines it.
     """
@@ -97,7 +97,10 @@ def _in_python(content: bytes) -> dict[Key, list[int]]:
 
 
 def _names_in(body: list[ast.stmt], scope: str) -> Iterator[tuple[Key, int]]:
-    """Yield each name that a block defines, with its line number. Each branch is its own scope."""
+    """Yield (key, line number) for each name that a block defines.
+
+    Each branch of an `if` counts as a scope of its own.
+    """
     made: dict[str, str] = {}
     for statement in body:
         blocks = [*blocks_of(statement)]

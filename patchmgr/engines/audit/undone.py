@@ -59,7 +59,10 @@ def undone_patches(states: States) -> Iterator[Told]:
 def _undone(
     lines: Counter[bytes], by_line: dict[bytes, list[_EarlierHunk]], number: int, patch: str
 ) -> list[str]:
-    """Return the earlier patches that a hunk reverts, or [] if it does more; record its lines."""
+    """Return the earlier patches that a hunk reverts, and add the hunk to `by_line`.
+
+    Returns [] if the hunk also makes other changes.
+    """
     rest, undone = lines, list[str]()
     for line in lines.keys() & by_line.keys():
         by_line[line] = [kept for kept in by_line[line] if line in kept.left]

@@ -75,7 +75,7 @@ def regions_of(conflict: FileConflict) -> tuple[OrderedRegion, ...]:
 
 
 def in_place(marked: MarkedText, number: int, text: bytes) -> bytes:
-    """Return a proposed text for a region, without lines that repeat those around the region."""
+    """Return a text proposed for a region, without the lines that are already around the region."""
     region = marked.regions[number].region
     if fits_region(region, text, whole=marked.with_each(tuple(r.raw for r in marked.regions))):
         lines = split_lines(text)

@@ -129,7 +129,7 @@ def _side(content: bytes, conditions: GateFinder) -> Side:
         return symbols[line - 1] if line <= len(symbols) else None
 
     def names(own: Sequence[int]) -> frozenset[str] | None:
-        """Return the lines, joined to one name, or None if they are not global declarations."""
+        """Return the text of global declarations, or None if the lines contain anything else."""
         text = "".join(lines[line - 1].strip() for line in own)
         is_complete = text.endswith((";", '"', ">", "}"))
         is_declared = is_complete and all(unit(line) is None for line in own)

@@ -117,7 +117,7 @@ class _File:
 
     def side(self, touched: set[str | None], changed: Container[int]) -> Side:
         """Return the statements and gates of the functions and classes named in `touched`."""
-        held = _Held(self.units, self._conditions)
+        held = _IndirectGates(self.units, self._conditions)
         own = {key: unit for key, unit in self.units.items() if key in touched}
         said: list[Statement] = []
         gates: dict[int, dict[Gate, None]] = {}
@@ -125,7 +125,7 @@ class _File:
         ends: dict[int, int] = {}
         brings: dict[int, frozenset[str]] = {}
         for key, unit in own.items():
-            asking = _Asking(held, unit, changed)
+            asking = _StatementGates(held, unit, changed)
             asked[key] = asking.every(unit.body)
             for piece, node, guards in _pieces(_with_head(unit), unit.guards):
                 if node is None:
@@ -137,7 +137,7 @@ class _File:
                 if isinstance(node, ast.If):
                     ends[piece.first] = piece.end
                 is_called = isinstance(unit.node, Function)
-                brings[piece.first] = frozenset() if is_called else _brought(node)
+                brings[piece.first] = frozenset() if is_called else _definition_texts(node)
 
         def names(lines: Sequence[int]) -> frozenset[str] | None:
             found = [brings[line] for line in lines if line in brings]
@@ -160,8 +160,8 @@ class _File:
         )
 
 
-class _Held:
-    """Finds the gates behind a file's variables, attributes of `self` and short functions."""
+class _IndirectGates:
+    """Finds gates that code tests indirectly: in variables, attributes and short functions."""
 
     def __init__(self, units: Mapping[str | None, PythonUnit], conditions: GateFinder) -> None:
         self._units = units
@@ -223,10 +223,10 @@ class _Held:
         return self._own
 
 
-class _Asking:
-    """Finds the gates of the statements in one unit. `changed` are the changed lines."""
+class _StatementGates:
+    """Finds the gates of the statements in one unit. `changed` has the numbers of changed lines."""
 
-    def __init__(self, held: _Held, unit: PythonUnit, changed: Container[int]) -> None:
+    def __init__(self, held: _IndirectGates, unit: PythonUnit, changed: Container[int]) -> None:
         self._held, self._changed = held, changed
         arguments = unit.arguments()
         self._facts = _held_names(unit.body, arguments)
@@ -315,7 +315,7 @@ def _own(body: Sequence[ast.stmt]) -> list[ast.stmt]:
 
 
 def _with_head(unit: PythonUnit) -> list[ast.stmt]:
-    """Return the statements of a unit, preceded by its definition with an empty body."""
+    """Return the statements of a unit, after a definition (`def` or `class`) without a body."""
     if unit.node is None:
         return list(unit.body)
     fields = {**dict(ast.iter_fields(unit.node)), "body": []}
@@ -350,8 +350,11 @@ def _tests(node: ast.stmt, changed: Container[int]) -> Iterator[ast.expr]:
                     yield part.test if isinstance(part, ast.IfExp) else part
 
 
-def _brought(node: ast.stmt) -> frozenset[str]:
-    """Return a text for each name, or dictionary entry, that an import or assignment defines."""
+def _definition_texts(node: ast.stmt) -> frozenset[str]:
+    """Return what an import or assignment defines, for comparison with another version.
+
+    There is one text for each name, or for each entry of a dictionary.
+    """
     if isinstance(node, ast.Import):
         return frozenset(f"{a.name} as {a.asname}" for a in node.names)
     if isinstance(node, ast.ImportFrom):
@@ -433,7 +436,7 @@ def left(
 
 
 class _Simplifier(ast.NodeTransformer):
-    """Simplifies blocks in place. `folds` counts the nodes that were removed."""
+    """Simplifies blocks in place, and counts the removed nodes in `folds`."""
 
     folds = 0
 

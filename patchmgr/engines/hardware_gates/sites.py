@@ -92,12 +92,12 @@ class Side(Struct, frozen=True):
         return found
 
     def is_touched(self, lines: Iterable[int], unlike: frozenset[int]) -> bool:
-        """Return whether any of the lines is in `unlike`, or controls a line in `unlike`."""
+        """Return whether any of the lines is in `unlike`, or decides if a line in `unlike` runs."""
         return any(not unlike.isdisjoint(range(n, self.ends.get(n, n) + 1)) for n in lines)
 
 
 def keys(pieces: Iterable[Statement], lines: Sequence[int]) -> list[str]:
-    """Return the texts of the statements that begin on one of the given lines."""
+    """Return the `key` of each statement that begins on one of the given lines."""
     own = frozenset(lines)
     return [piece.key for piece in pieces if piece.first in own]
 
@@ -138,7 +138,10 @@ def _extent(pieces: Sequence[Statement], kept: Sequence[Statement]) -> set[int]:
 
 
 def across(lines: Iterable[int], changes: Sequence[Lines], *, is_back: bool = False) -> set[int]:
-    """Return the numbers that unchanged lines have in the other version."""
+    """Return the numbers that unchanged lines of one version have in the other version.
+
+    The lines are those of the old version, or of the new one if `is_back`.
+    """
     found = set()
     for line in lines:
         shift = 0

@@ -51,7 +51,7 @@ class Part(Struct, frozen=True):
             yield hunk, self.fates[min(number, len(self.fates) - 1)]
 
     def runs(self) -> Iterator[Lines]:
-        """Yield each sequence of consecutive added lines in the hunks that were carried as text."""
+        """Yield each run of added lines in the hunks that were merged as plain text."""
         for hunk, fate in self.hunks():
             run: Lines = []
             for line in (*hunk.lines, b" ") if fate is Fate.TEXT else ():
@@ -77,8 +77,9 @@ class FileGroup(Struct):
 class Deltas:
     """How often the patches add and remove each item: a line, a pair of lines, or a word.
 
-    If `is_exact`, the result must not contain any of the items in `left`. If `is_netted`, an item
-    that one change both adds and removes is not counted, unless it is punctuation such as a dot.
+    If `is_exact`, the result must not contain what only hunks that were not carried add. If
+    `is_netted`, an item that one change both adds and removes is not counted, unless it is
+    punctuation such as a dot.
     """
 
     def __init__(self, *, is_exact: bool = False, is_netted: bool = False) -> None:
@@ -293,7 +294,7 @@ class Account:
     def _at_changes(
         self, path: str, old: Lines, new: Lines, blocks: Sequence[Block]
     ) -> Sequence[Block]:
-        """Return upstream's changes near the patches' changes, or with lines moved from there."""
+        """Return upstream's changes near the patches' changes, and where lines moved from there."""
         theirs = self.end.get(path)
         if theirs is None or None in (self.base.blob(path), self.onto.blob(path)):
             # Lines may have moved between files.
@@ -350,7 +351,10 @@ class Account:
         yield from self._rest_in_order()
 
     def _note_alike(self, number: int) -> None:
-        """Count `number` lines that both sides added (negative: removed) as upstream's."""
+        """Count lines that both sides added as lines of upstream, not of the patches.
+
+        If `number` is negative, both sides removed the lines.
+        """
         counts, lines = (self.added, number) if number > 0 else (self.removed, -number)
         for fate in (Fate.TEXT, Fate.OTHERWISE, Fate.PERSON):
             moved = min(lines, counts[fate])
@@ -484,7 +488,7 @@ def quoted(lines: Iterable[bytes]) -> str:
 
 
 def _beyond(number: int, most: int, least: int) -> int:
-    """Return how far `number` is above `most`, or (negative) below -`least`; 0 if within."""
+    """Return how far `number` is above `most`, or (as a negative number) below -`least`, or 0."""
     if number > 0:
         return max(0, number - max(0, most))
     return min(0, number + max(0, least))

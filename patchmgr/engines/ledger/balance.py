@@ -348,7 +348,7 @@ def faults_by_words(account: Account) -> Iterator[Told]:
 
 
 def _outside(account: Account, sides: _Sides) -> Iterator[Told]:
-    """Yield a fault if lines are out of order outside the hunks that were not merged as text."""
+    """Yield a fault if lines are out of order in the parts that were merged as plain text."""
     near = _near(account)
     if near is None:
         return
@@ -449,7 +449,7 @@ def _lost_definitions(account: Account, sides: _Sides) -> Iterator[Told]:
 
 
 def give_up(account: Account) -> None:
-    """Count as given up the added lines that a person's resolution leaves out."""
+    """Count the added lines that a person's resolution leaves out as given up."""
     results = (lines_of(account.result.read(path)) or () for path in account.paths)
     has = {squeezed(line) for lines in results for line in lines}
     for hunk, fate in account.hunks():

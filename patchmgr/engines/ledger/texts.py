@@ -191,7 +191,7 @@ def merged(base: Lines, ours: Lines, theirs: Lines) -> Lines | None:
 def strange(made: Lines, ours: Lines, theirs: Lines) -> Iterator[tuple[bytes, bytes, bytes]]:
     """Yield every three consecutive lines of a merge that are not consecutive on either side.
 
-    Three lines where one side meets the other are left out.
+    Those where lines of one side end and lines of the other side begin are left out.
     """
     threes = {*_threes(ours), *_threes(theirs)}
     odd = [three for three in _threes(made) if three not in threes]

@@ -111,7 +111,7 @@ class Judge(Struct, frozen=True):
 
 
 def judge_of(changes: Sequence[FileChange], words: Words) -> Judge:
-    """Return a `Judge` that knows the words and the default settings of a project."""
+    """Return a `Judge` for a project, with its names of gates and its default settings."""
     settings = (c for c in changes if c.path.rpartition("/")[2] in words.settings_files)
     return Judge(words, settings_defaults(c.after for c in settings if c.after is not None))
 

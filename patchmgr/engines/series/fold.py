@@ -176,7 +176,7 @@ def _binary(name: str, change: FilePatch, binary: BinaryChange, old: bytes) -> b
 
 
 def _is_named(name: str | None, content: bytes) -> bool:
-    """Return whether an id in a patch fits the content. A missing or abbreviated id always does."""
+    """Return whether content has the blob id that a patch names; True without a full id."""
     return name is None or not is_full_id(name) or name == blob_id(content)
 
 

@@ -60,9 +60,9 @@ def landed(patch: Patch, commits: Commits, repository: str | None) -> tuple[str,
 
 
 def searched(names: Iterable[str]) -> tuple[str, ...]:
-    """Return search words such that each message that refers to one of `names` has one of them.
+    """Return words by which to search for commit messages that refer to one of `names`.
 
-    `names` are commit ids and pull requests (`#N`).
+    Each such message contains one of the words. `names` are commit ids and pull requests (`#N`).
     """
     words = {name if name[0] == "#" else name[:SHORT] for name in names}
     return tuple(sorted(words | {f"pull/{name[1:]}" for name in names if name[0] == "#"}))

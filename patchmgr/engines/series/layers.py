@@ -101,7 +101,7 @@ def lay(ground: Ground, layer: Layer, state: State) -> State | Collision:
 
 
 def is_out(ground: Ground, layer: Layer, state: State) -> bool:
-    """Return whether a state lacks a patch's change, so that reversing the change has no effect."""
+    """Return whether reversing a patch's change has no effect, because a state lacks the change."""
     back = Layer(layer.name, {path: (new, old) for path, (old, new) in layer.files.items()})
     found = lay(ground, back, state)
     return not isinstance(found, Collision) and ground.is_same(found, state)
@@ -202,7 +202,7 @@ def _meet(one: Layer, other: Layer) -> bool:
 
 
 def _obstacle(ground: Ground, other: Layer, carried: Sequence[Layer], start: State) -> str | None:
-    """Return a file that differs or conflicts if `other` comes after `carried`, or None."""
+    """Return a file that prevents `other` from being moved behind `carried`, or None."""
     above = lay_all(ground, [other, *carried], start)
     below = lay_all(ground, [*carried, other], start)
     for end in (above, below):

@@ -35,8 +35,8 @@ class Remark(Struct, frozen=True):
 class Line:
     """A linear series of patches on upstream, made from a fork's commits one by one.
 
-    `want` is the fork's tree after a commit. Conflicts are resolved as in that tree, and what still
-    differs from it becomes a separate patch.
+    The methods take the fork's tree after a commit as `want`. Conflicts are resolved as in that
+    tree, and what still differs from it becomes a separate patch.
     """
 
     def __init__(self, tree: Tree, blobs: Blobs, text: TextMerge, recall: Resolutions) -> None:

@@ -77,7 +77,10 @@ def _refusal(patch: Patch, state: State, states: StateFinder) -> str | None:
 
 
 def _asked(patch: Patch, question: Question, state: State, states: StateFinder) -> str | None:
-    """Call a function of `predicates` on the conditions of a patch; name the patch in errors."""
+    """Call a function of predicates.py, such as "refusal", on the conditions of a patch.
+
+    Errors name the patch.
+    """
     from patchmgr.engines.series import predicates  # most patches have no conditions
 
     conditions = _conditions(patch)

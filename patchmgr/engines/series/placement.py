@@ -185,7 +185,7 @@ def leads_to(content: bytes, hunks: Sequence[Hunk], result: bytes) -> bool:
 def _same_from(
     old: list[bytes], new: list[bytes], done: Sequence[int], *, drift: int
 ) -> Iterator[tuple[int, int]]:
-    """Yield ranges of lines where the next hunk may start, as the texts are equal up to there."""
+    """Yield the ranges of lines where the next hunk may start: both texts are equal before it."""
     last = -1
     for first in done:
         if first > last:

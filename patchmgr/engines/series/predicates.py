@@ -97,7 +97,10 @@ def broken_promise(conditions: Conditions, own: State, states: StateFinder) -> s
 
 
 def failure(conditions: Conditions, own: State, states: StateFinder) -> str | None:
-    """Return why `Valid-While` is false on an upstream state, or None. The state is not named."""
+    """Return why `Valid-While` is false on an upstream state, or None if it is true.
+
+    The reason does not name the state.
+    """
     if conditions.valid_while is None:
         return None
     found = evaluate(conditions.valid_while, replace(own, label=own.upstream), states)
