@@ -14,7 +14,7 @@ from patchmgr.errors import PatchmgrError, UsageError
 from patchmgr.formats.overlays import start_check
 from patchmgr.formats.shown import shown, typed
 from patchmgr.model.outcome import PatchOutcome
-from patchmgr.model.recorded_conflict import Recalled
+from patchmgr.model.recorded_conflict import ReplayedResolution
 from patchmgr.model.snapshot import GITLINK, REGULAR, Entry, blob_id
 from patchmgr.model.upstream import Resolved, SeriesRecord
 from patchmgr.plumbing.applied import AppliedFile, Content, Record
@@ -77,7 +77,7 @@ class Application(Struct, frozen=True):
     patches: tuple[PatchOutcome, ...] = ()
     commits: tuple[str | None, ...] = ()  # of each patch; None for a patch without a commit
     head: str | None = None
-    replayed: tuple[Recalled, ...] = ()  # conflicts resolved by recorded resolutions
+    replayed: tuple[ReplayedResolution, ...] = ()  # conflicts resolved by recorded resolutions
     distribution: Distribution | None = None
     carried: PackageResult | None = None  # the rebase onto a package, if one was needed
 

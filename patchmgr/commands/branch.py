@@ -16,7 +16,7 @@ from patchmgr.model.patch import COMMITTER_EMAIL, COMMITTER_NAME
 from patchmgr.model.snapshot import ZERO_ID, object_id
 from patchmgr.plumbing.clones import Clone, open_clone
 from patchmgr.plumbing.committing import (
-    Mine,
+    UserIdentity,
     as_mine,
     push_refs,
     remote_refs,
@@ -56,16 +56,16 @@ class Publication(Struct, frozen=True):
     repository: Path | None = None  # the clone to build the branch in; None for the store
     name: str | None = None
     tag: str | None = None
-    mine: Mine = Mine()  # which parts of the user's identity go into the commits
+    mine: UserIdentity = UserIdentity()  # which parts of the user's identity go into the commits
     remote: str | None = None  # the remote or URL to push the branch to
     is_forced: bool = False  # may replace branches and tags that patchmgr did not make
 
 
-def mine_of(committer: str | None, *, signs_off: bool, signs: bool) -> Mine:
+def mine_of(committer: str | None, *, signs_off: bool, signs: bool) -> UserIdentity:
     """Return the parts of the user's identity that the options put into the commits."""
     if committer not in (None, "me"):
         raise UsageError(f"--committer must be 'me', not {committer}")
-    return Mine(committer == "me", signs_off, signs)
+    return UserIdentity(committer == "me", signs_off, signs)
 
 
 def left_out(

@@ -17,7 +17,7 @@ from patchmgr.formats.recorded_conflict import MAX_SIDE
 from patchmgr.model.patch import Patch
 from patchmgr.model.recorded_conflict import Origin, Recorded, RecordKind, RegionSides, Resolution
 from patchmgr.plumbing.answer_cache import Answers
-from patchmgr.plumbing.merge_process import StructureApart
+from patchmgr.plumbing.merge_process import MergeProcess
 from patchmgr.plumbing.outputs import read_named
 from patchmgr.services.decisions import match_id
 from patchmgr.services.memory import Additions, Memory, folder_files, waiting_with
@@ -71,12 +71,12 @@ def show_conflict(session: Session, name: str) -> ShownConflict:
     memory = Memory(session.workspace)
     found = require(memory, name)
     recorded = (found, *_parts(memory, found))
-    with closing(StructureApart(answers=Answers())) as structure:
+    with closing(MergeProcess(answers=Answers())) as structure:
         edits = tuple(_edits_in(one, structure) for one in recorded)
     return ShownConflict(recorded, tuple(_patches_waiting(memory, found)), edits)
 
 
-def _edits_in(recorded: Recorded, structure: StructureApart) -> SideEdits:
+def _edits_in(recorded: Recorded, structure: MergeProcess) -> SideEdits:
     """Return what the two sides of a conflict change; nothing if a side is binary or missing."""
     texts = [recorded.base, recorded.ours, recorded.theirs]
     if any(text is None or b"\0" in text for text in texts):

@@ -16,7 +16,7 @@ from patchmgr.model.outcome import How, Reliability, Suggestion
 from patchmgr.plumbing.answer_cache import Answers
 from patchmgr.plumbing.formatter_tools import Toolbox
 from patchmgr.plumbing.formatters import TreeFormatter, work_tree_reader
-from patchmgr.plumbing.merge_process import StructureApart
+from patchmgr.plumbing.merge_process import MergeProcess
 from patchmgr.plumbing.outputs import read_named, write_output
 from patchmgr.plumbing.scratch_repository import Scratch
 from patchmgr.plumbing.text_merge import GitTextMerge
@@ -66,7 +66,7 @@ def merge_file(
     is_upstream_ours = upstream == "ours"
     new, fork = (ours, theirs) if is_upstream_ours else (theirs, ours)
     recall = None if workspace is None else Memory(workspace)
-    structure = StructureApart(answers=Answers(), confidence=confidence)
+    structure = MergeProcess(answers=Answers(), confidence=confidence)
     # for the settings of formatters
     read = work_tree_reader(Path.cwd())
     scratch = Scratch.outside()

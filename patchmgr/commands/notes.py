@@ -24,20 +24,20 @@ from patchmgr.errors import PatchmgrError, UsageError
 from patchmgr.model.documents import SyncDocument
 from patchmgr.model.notes import (
     Arrival,
-    Brought,
     Carried,
     Dropped,
     GateLine,
     ResolvedFile,
+    SubsystemArrivals,
     SyncNote,
 )
 from patchmgr.model.outcome import SeriesOutcome
 from patchmgr.model.ports import Step
-from patchmgr.model.recorded_conflict import Recalled
+from patchmgr.model.recorded_conflict import ReplayedResolution
 from patchmgr.model.upstream import Pin, Resolved, SeriesRecord
 from patchmgr.plumbing.answer_cache import Answers
 from patchmgr.plumbing.history import GitHistory
-from patchmgr.plumbing.merge_process import StructureApart
+from patchmgr.plumbing.merge_process import MergeProcess
 from patchmgr.plumbing.objects import ObjectReader, StoredTree
 from patchmgr.plumbing.stores import references
 from patchmgr.plumbing.upstream_kinds import OpenUpstream
@@ -81,7 +81,7 @@ def note_on(
     name: str,
     ends: tuple[Resolved, Resolved],
     outcomes: Sequence[SeriesOutcome],
-    known: Sequence[Recalled],
+    known: Sequence[ReplayedResolution],
 ) -> SyncNote:
     """Return one note that covers consecutive rebases; `known` are conflicts that they replayed."""
     record = session.workspace.series_record(name)
@@ -231,7 +231,7 @@ class _Writer(Struct, frozen=True):
             for change in patch.files
             for path in filter(None, (change.old_path, change.new_path))
         }
-        with closing(StructureApart(answers=Answers())) as structure:
+        with closing(MergeProcess(answers=Answers())) as structure:
 
             def told(one: ResolvedFile) -> ResolvedFile:
                 found = changes.get((one.patch, one.new_path)) or changes.get((one.patch, one.path))
@@ -296,7 +296,9 @@ def _arrival(reader: ObjectReader, commit: str) -> Arrival:
     return Arrival(commit, subject, pull_number(subject))
 
 
-def _brought(steps: Sequence[Step], paths: set[str], parts: Subsystems) -> tuple[Brought, ...]:
+def _brought(
+    steps: Sequence[Step], paths: set[str], parts: Subsystems
+) -> tuple[SubsystemArrivals, ...]:
     """Return upstream's commits (`steps`) to files of the series, grouped by subsystem."""
     groups: dict[str, dict[str, tuple[Step, list[str]]]] = {}
     for step in steps:
@@ -304,7 +306,7 @@ def _brought(steps: Sequence[Step], paths: set[str], parts: Subsystems) -> tuple
             group = groups.setdefault(parts.of(path), {})
             group.setdefault(step.commit, (step, []))[1].append(path)
     return tuple(
-        Brought(
+        SubsystemArrivals(
             name,
             tuple(
                 Arrival(s.commit, s.subject, pull_number(s.subject), tuple(own))

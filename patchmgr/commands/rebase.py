@@ -18,7 +18,7 @@ from patchmgr.formats.patch_files import parse_patch
 from patchmgr.formats.series_files import set_aside, without, without_strip, write_series
 from patchmgr.formats.shown import typed
 from patchmgr.model.outcome import SeriesOutcome, TargetOutcome, Verdict
-from patchmgr.model.recorded_conflict import Recalled, Recorded
+from patchmgr.model.recorded_conflict import Recorded, ReplayedResolution
 from patchmgr.model.snapshot import is_full_id
 from patchmgr.model.upstream import Lock, Resolved
 from patchmgr.plumbing.durable import uninterrupted
@@ -156,7 +156,7 @@ class RebaseResult(Struct, frozen=True):
     is_dry_run: bool
     work: Path | None = None  # the work area, if conflicts remain
     waiting: tuple[str, ...] = ()  # files in it that have conflict markers
-    replayed: tuple[Recalled, ...] = ()  # conflicts resolved by recorded resolutions
+    replayed: tuple[ReplayedResolution, ...] = ()  # conflicts resolved by recorded resolutions
     learned: tuple[Recorded, ...] = ()  # conflicts whose resolutions were recorded now
     notes: tuple[str, ...] = ()  # what could not be recorded, and formatters that are missing
     skipped: tuple[tuple[str, str], ...] = ()  # (series, patch) of patches that were left out

@@ -33,18 +33,18 @@ from patchmgr.model.footprint import (
     ComparedFootprint,
     FileChange,
     Footprint,
-    Moment,
     PatchFootprint,
+    RecordedRebase,
     Review,
 )
 from patchmgr.model.outcome import Verdict
 from patchmgr.model.patch import Patch
 from patchmgr.model.snapshot import GITLINK, Entry
 from patchmgr.plumbing.answer_cache import Answers, recalled
-from patchmgr.plumbing.background import FEW, Ahead, in_processes
+from patchmgr.plumbing.background import FEW, ThreadCall, in_processes
 from patchmgr.plumbing.diffs import changed_lines, known_words, numstat
 from patchmgr.plumbing.history import renamed_paths
-from patchmgr.plumbing.merge_process import StructureApart
+from patchmgr.plumbing.merge_process import MergeProcess
 from patchmgr.plumbing.objects import StoredTree
 from patchmgr.plumbing.scratch_repository import Draft, Scratch, write_commits
 from patchmgr.services.load import SeriesAtPin, series_at_pin
@@ -98,14 +98,16 @@ def _review(
     )
 
 
-def _moments(session: Session, series: str) -> tuple[Moment, ...]:
+def _moments(session: Session, series: str) -> tuple[RecordedRebase, ...]:
     found = []
     for sync in reversed(read_syncs(session.workspace, series)):
         one = sync.outcome
         verdicts = {patch.name: patch.verdict.value for patch in one.patches}
         sure = ((p.name, reliabilities((*p.evidence, *p.likely))) for p in one.patches)
         known = {name: kinds for name, kinds in sure if kinds}
-        moment = Moment(one.onto.ref, one.upstream_commits, sync.is_dry_run, verdicts, known)
+        moment = RecordedRebase(
+            one.onto.ref, one.upstream_commits, sync.is_dry_run, verdicts, known
+        )
         found.append(moment)
     return tuple(found)
 
@@ -165,8 +167,8 @@ def report(session: Session, name: str) -> Footprint:
         # Before the thread starts, because a process with two threads is not forked.
         judged = judging(judge_of(changes, words), texts, answers)
         with (
-            closing(StructureApart(answers=answers)) as structure,
-            Ahead(lambda: [_edits(structure, patch) for patch in at_pin.patches]) as edits,
+            closing(MergeProcess(answers=answers)) as structure,
+            ThreadCall(lambda: [_edits(structure, patch) for patch in at_pin.patches]) as edits,
         ):
             out = [o for o in carried.outcomes if o.verdict is Verdict.SKIPPED]
             skipped = {o.name: o.reason or "" for o in out}
@@ -208,7 +210,7 @@ def compare(
     return commit, tuple(compared(name, state(0, name), state(1, name)) for name in chosen)
 
 
-def _edits(structure: StructureApart, patch: Patch) -> dict[str, tuple[str, ...]]:
+def _edits(structure: MergeProcess, patch: Patch) -> dict[str, tuple[str, ...]]:
     """Return descriptions of the edits that a patch makes, by path."""
     told = ((change.path, structure.edits_of_hunks(change)) for change in patch.files)
     return {path: tuple(map(str, edits)) for path, edits in told}

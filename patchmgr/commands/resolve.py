@@ -21,7 +21,7 @@ from patchmgr.engines.text.marked import split_marked
 from patchmgr.errors import PatchmgrError, UsageError
 from patchmgr.formats.shown import shown
 from patchmgr.model.outcome import FileConflict, SeriesOutcome
-from patchmgr.model.resolving import Choice, Choices, InFile, Resolving, Taken
+from patchmgr.model.resolving import Choice, ChoiceKind, Choices, InFile, Resolving
 from patchmgr.plumbing.durable import writes
 from patchmgr.plumbing.programs import edited_text
 from patchmgr.render.resolving import Pane, panes, result_pane
@@ -31,10 +31,10 @@ from patchmgr.services.work_area import CHOICES, read_in_progress
 from patchmgr.services.work_orders import open_conflicts
 
 _SIDES = {
-    "o": (Taken.OURS, "ours"),
-    "t": (Taken.THEIRS, "theirs"),
-    "b": (Taken.BOTH, "both"),
-    "B": (Taken.BOTH_REVERSED, "both, theirs first"),
+    "o": (ChoiceKind.OURS, "ours"),
+    "t": (ChoiceKind.THEIRS, "theirs"),
+    "b": (ChoiceKind.BOTH, "both"),
+    "B": (ChoiceKind.BOTH_REVERSED, "both, theirs first"),
 }
 SLOW = {"a": "Checking …", "c": "Rebasing the series …"}
 """The messages that are shown while slow actions run, keyed by the key of the action."""
@@ -113,7 +113,7 @@ class Resolver:
                 yield from (
                     Keys(key, told) for key, (taken, told) in _SIDES.items() if taken in known
                 )
-                last = sum(choice.taken is Taken.CANDIDATE for choice in self.offered())
+                last = sum(choice.taken is ChoiceKind.CANDIDATE for choice in self.offered())
                 yield from [Keys("123456789"[:last], "candidate")] if last else []
                 yield Keys("e", "edit")
                 yield Keys("a", "accept")
@@ -159,7 +159,7 @@ class Resolver:
         elif key in _SIDES:
             self._choose(Choice(_SIDES[key][0]))
         elif key.isdigit():
-            candidates = [one for one in self.offered() if one.taken is Taken.CANDIDATE]
+            candidates = [one for one in self.offered() if one.taken is ChoiceKind.CANDIDATE]
             self._choose(candidates[int(key) - 1])
         elif key == "r":
             self._refuse_open()
@@ -283,33 +283,33 @@ class Resolver:
 
 
 _SIDES_OF = {
-    Taken.OURS: ("ours",),
-    Taken.THEIRS: ("theirs",),
-    Taken.BOTH: ("ours", "theirs"),
-    Taken.BOTH_REVERSED: ("theirs", "ours"),
+    ChoiceKind.OURS: ("ours",),
+    ChoiceKind.THEIRS: ("theirs",),
+    ChoiceKind.BOTH: ("ours", "theirs"),
+    ChoiceKind.BOTH_REVERSED: ("theirs", "ours"),
 }
 
 
 def offered(file: FileConflict, number: int) -> tuple[Choice, ...]:
     """Return the choices for a region of a conflict: ours, theirs, both, and the suggestions."""
-    sides = (Choice(Taken.OURS), Choice(Taken.THEIRS))
+    sides = (Choice(ChoiceKind.OURS), Choice(ChoiceKind.THEIRS))
     if file.marked is None:
         return sides
     known = file.suggestions[number] if number < len(file.suggestions) else ()
     split = split_marked(file.marked)
     candidates = (
-        Choice(Taken.CANDIDATE, place, in_place(split, number, one.text))
+        Choice(ChoiceKind.CANDIDATE, place, in_place(split, number, one.text))
         for place, one in enumerate(known, 1)
     )
-    return (*sides, Choice(Taken.BOTH), Choice(Taken.BOTH_REVERSED), *candidates)
+    return (*sides, Choice(ChoiceKind.BOTH), Choice(ChoiceKind.BOTH_REVERSED), *candidates)
 
 
 def text_of(file: FileConflict, number: int, choice: Choice) -> bytes | None:
     """Return the text that a choice gives a region, or None if the file is deleted."""
-    if choice.taken in (Taken.EDITED, Taken.CANDIDATE):
+    if choice.taken in (ChoiceKind.EDITED, ChoiceKind.CANDIDATE):
         return choice.text
     if file.marked is None:
-        return file.ours if choice.taken is Taken.OURS else file.theirs
+        return file.ours if choice.taken is ChoiceKind.OURS else file.theirs
     region = split_marked(file.marked).regions[number].region
     return b"".join(getattr(region, side) for side in _SIDES_OF[choice.taken])
 
@@ -364,4 +364,6 @@ def edited(file: FileConflict, number: int, choices: Choices, content: bytes) ->
     has_room = len(content) >= len(place.before) + len(place.behind)
     if not (has_room and content.startswith(place.before) and content.endswith(place.behind)):
         return None
-    return Choice(Taken.EDITED, 0, content[len(place.before) : len(content) - len(place.behind)])
+    return Choice(
+        ChoiceKind.EDITED, 0, content[len(place.before) : len(content) - len(place.behind)]
+    )

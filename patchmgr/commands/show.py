@@ -16,7 +16,7 @@ from patchmgr.model.edits import Edit, FileEdits
 from patchmgr.model.patch import Patch
 from patchmgr.model.snapshot import Entry
 from patchmgr.plumbing.answer_cache import Answers
-from patchmgr.plumbing.merge_process import StructureApart
+from patchmgr.plumbing.merge_process import MergeProcess
 from patchmgr.services.open_series import (
     CheckoutOptions,
     OpenSeries,
@@ -39,14 +39,14 @@ def show(
             return patch, None
         chain = chain_of(opened)
         before = opened.ground.overlay(chain.states[chain.position(patch.name)])
-        with closing(StructureApart(answers=Answers())) as structure:
+        with closing(MergeProcess(answers=Answers())) as structure:
             return patch, tuple(
                 _file_edits(opened, step, structure)
                 for step in step_patch(before, patch, opened.scratch)
             )
 
 
-def _file_edits(opened: OpenSeries, step: FileStep, structure: StructureApart) -> FileEdits:
+def _file_edits(opened: OpenSeries, step: FileStep, structure: MergeProcess) -> FileEdits:
     change, path = step.change, step.change.path
     edits: list[Edit] = []
     if step.base is None:

@@ -12,7 +12,7 @@ from msgspec import Struct
 from patchmgr.errors import PatchmgrError, UsageError
 from patchmgr.formats.json_text import parse_json
 from patchmgr.formats.shown import shown, typed
-from patchmgr.model.operation import KeptFile, Operation, OperationKind, TurnedTarget
+from patchmgr.model.operation import KeptFile, Operation, OperationKind, TargetChange
 from patchmgr.plumbing.applied import FileState, content_of, read_record, state_of
 from patchmgr.plumbing.checkout import Checkout, CheckoutStep, serves
 from patchmgr.plumbing.checkout_changes import found_file, refuse_in_the_way
@@ -211,7 +211,7 @@ class _Targets:
         self._found: dict[tuple[str, str], KeptFile | None] = {}
         self._records: dict[str, str | None] = {}
 
-    def turn(self, target: TurnedTarget, *, is_back: bool) -> None:
+    def turn(self, target: TargetChange, *, is_back: bool) -> None:
         """Undo or redo one operation in a checkout; raise an "edited" error for an edited file."""
         if target.root not in self._checkouts:
             self._checkouts[target.root] = self._opened(target.root)

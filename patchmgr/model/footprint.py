@@ -182,7 +182,7 @@ class Risk(Struct, frozen=True):
     patches: tuple[str, ...] = ()
 
 
-class Moment(Struct, frozen=True, rename={"is_dry_run": "dry_run"}):
+class RecordedRebase(Struct, frozen=True, rename={"is_dry_run": "dry_run"}):
     """A recorded rebase: its target, and the verdict on each patch."""
 
     ref: str
@@ -204,7 +204,7 @@ class Review(Struct, frozen=True):
     # the number of upstream steps in which changes to hotspots are counted; None: no history
     window: int | None
     risks: tuple[Risk, ...]
-    moments: tuple[Moment, ...] = ()
+    moments: tuple[RecordedRebase, ...] = ()
     part_of_files: tuple[tuple[str, str], ...] = ()  # (path, name of its part)
     step: str = "upstream commit"  # what a step is
 

@@ -52,7 +52,7 @@ class Dropped(Struct, frozen=True, rename={"is_whole": "whole"}):
     reliability: tuple[Reliability, ...] = ()
 
 
-class Brought(Struct, frozen=True, rename={"arrivals": "commits"}):
+class SubsystemArrivals(Struct, frozen=True, rename={"arrivals": "commits"}):
     """A subsystem, and the upstream commits that changed the series' files in this subsystem."""
 
     subsystem: str
@@ -91,7 +91,7 @@ class SyncNote(Struct, frozen=True, rename=_KEYS):
     patches: tuple[Carried, ...]
     solved: tuple[ResolvedFile, ...]
     dropped: tuple[Dropped, ...]
-    brought: tuple[Brought, ...]
+    brought: tuple[SubsystemArrivals, ...]
     subsystems_by: str
     identical: tuple[tuple[str, str], ...]  # files of the series with the same content as before
     changed: tuple[tuple[str, str], ...]  # the other files

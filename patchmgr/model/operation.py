@@ -21,7 +21,7 @@ class OperationKind(str, Enum):
     REDO = "redo"
 
 
-class Turned(Struct, frozen=True, array_like=True):
+class WorkspaceFileChange(Struct, frozen=True, array_like=True):
     """A changed file of the workspace: its sha256 before and after the change (None: no file)."""
 
     path: str
@@ -41,7 +41,7 @@ class KeptFile(Struct, frozen=True, array_like=True):
         return other is not None and (self.mode, self.sha256) == (other.mode, other.sha256)
 
 
-class TurnedFile(Struct, frozen=True, array_like=True):
+class TargetFileChange(Struct, frozen=True, array_like=True):
     """A changed file of a checkout or package, before and after the change (None: no file)."""
 
     path: str
@@ -49,16 +49,16 @@ class TurnedFile(Struct, frozen=True, array_like=True):
     after: KeptFile | None
 
 
-class TurnedTarget(Struct, frozen=True):
+class TargetChange(Struct, frozen=True):
     """The files that changed in a checkout or package."""
 
     root: str
-    files: tuple[TurnedFile, ...]
+    files: tuple[TargetFileChange, ...]
     before: Sha256 | None  # the sha256 of the record of applied patches, if there was one
     after: Sha256 | None  # like `before`
 
 
-class TurnedRef(Struct, frozen=True, array_like=True):
+class RefChange(Struct, frozen=True, array_like=True):
     """A changed ref of a store, with its commit before and after (None if it does not exist)."""
 
     store: str
@@ -75,9 +75,9 @@ class Operation(Struct, frozen=True):
     command: str
     kind: OperationKind
     of: tuple[int, ...]  # the numbers of the operations that an undo reverted or a redo repeated
-    files: tuple[Turned, ...]
-    targets: tuple[TurnedTarget, ...] = ()
-    refs: tuple[TurnedRef, ...] = ()
+    files: tuple[WorkspaceFileChange, ...]
+    targets: tuple[TargetChange, ...] = ()
+    refs: tuple[RefChange, ...] = ()
 
     def contents(self) -> frozenset[str]:
         """Return the sha256 of every file content that the operation refers to."""

@@ -92,7 +92,7 @@ class Source(Struct, frozen=True):
     commit: str
 
 
-class Recalled(Struct, frozen=True):
+class ReplayedResolution(Struct, frozen=True):
     """A resolution that a run replayed; `places` lists the patches (SERIES/PATCH) that used it."""
 
     recorded: Recorded

@@ -24,7 +24,7 @@ class OpenConflict(Struct, frozen=True):
         return self.order.series, self.order.patch
 
 
-class Taken(str, Enum):
+class ChoiceKind(str, Enum):
     """How a region is resolved: with one side, both sides in order, a candidate, or edited text."""
 
     OURS = "ours"
@@ -38,7 +38,7 @@ class Taken(str, Enum):
 class Choice(Struct, frozen=True):
     """A person's choice for a region."""
 
-    taken: Taken
+    taken: ChoiceKind
     number: int = 0  # of the chosen candidate, from 1
     text: bytes | None = None  # the edited text
 

@@ -66,7 +66,7 @@ class SymbolUse(Struct, frozen=True):
     text: str
 
 
-class Earlier(Struct, frozen=True):
+class EarlierResolution(Struct, frozen=True):
     """An earlier resolution for the same patch or file: its id, its description, and its text."""
 
     id: str
@@ -104,7 +104,7 @@ class WorkOrder(Struct, frozen=True):
     causes: tuple[UpstreamChange, ...] = ()
     later: tuple[UpstreamChange, ...] = ()
     uses: tuple[SymbolUse, ...] | None = None  # None if the store cannot be searched
-    earlier: tuple[Earlier, ...] = ()
+    earlier: tuple[EarlierResolution, ...] = ()
     requirements: tuple[Requirement, ...] = ()
     finding: AuditFinding | None = None
     proposal: str | None = None  # the decision that a person is likely to make

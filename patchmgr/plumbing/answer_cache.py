@@ -87,7 +87,7 @@ class Answers:
 
 
 def value_bytes(value: object) -> bytes:
-    """Return a value as bytes for a cache key; different values give different bytes."""
+    """Return bytes that stand for a value in a question; different values give different bytes."""
     written = BytesIO()
     pickler = pickle.Pickler(written)
     pickler.fast = True  # writes equal values alike, whether or not they are the same object
@@ -96,7 +96,7 @@ def value_bytes(value: object) -> bytes:
 
 
 def _program() -> Iterator[str]:
-    """Yield what an answer depends on besides the question: versions and program files."""
+    """Yield what an answer depends on besides its question: versions, and patchmgr's own files."""
     yield f"{__version__} {sys.version}"
     for name in _PARTS:
         spec = find_spec(name)

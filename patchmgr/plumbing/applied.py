@@ -28,7 +28,7 @@ def state_of(mode: str, content: bytes) -> FileState:
 
 
 class Content(Struct, frozen=True):
-    """A file to write: its mode and blob id in git, and its content as in git or as on disk."""
+    """A file to write: its mode and blob id in git, and its content in git's form or the disk's."""
 
     entry: Entry
     content: bytes
@@ -61,7 +61,7 @@ class AppliedFile(Struct, frozen=True):
     patched: str | None = None  # the name of the new content (None: no file, or an old record)
 
     def kept(self) -> dict[str, FileState]:
-        """Map the name of each saved version of this file to the file's state in that version."""
+        """Map the name of each saved version of this file to the state that the version records."""
         pairs = ((self.original, self.before), (self.patched, self.after))
         return {name: state for name, state in pairs if name is not None and state is not None}
 

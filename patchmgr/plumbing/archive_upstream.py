@@ -140,7 +140,7 @@ class ArchiveUpstream(OpenUpstream):
         return pin.ref
 
     def distance(self, pin: Pin) -> tuple[str | None, int | None]:
-        """Return the newest state and the steps to it, 0 or 1; both are None before a fetch."""
+        """Return the newest snapshot, and 0 if it is the pin or else 1; None before a fetch."""
         newest = self._newest()
         return newest, None if newest is None else int(newest != pin.ref)
 

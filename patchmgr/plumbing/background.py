@@ -21,8 +21,8 @@ FEW = 8
 _NUMBER = 4  # bytes
 
 
-class Ahead(Closing, Generic[T]):
-    """A function that runs in a thread; `result` and the end of the `with` block wait for it.
+class ThreadCall(Closing, Generic[T]):
+    """A call of a function in a thread; `result` and the end of the `with` block wait for it.
 
     It must share no data with the thread that starts it, and should mostly wait for git, because
     Python code runs in only one thread at a time.
@@ -53,8 +53,8 @@ class Ahead(Closing, Generic[T]):
         self._thread.join()
 
 
-class Beside(Closing, Generic[T]):
-    """A function that runs in a forked process; call this object, once only, to get the result.
+class ForkedCall(Closing, Generic[T]):
+    """A call of a function in a forked process; call this object, once only, for the result.
 
     The result must be picklable. If the process fails or cannot be forked, the call runs
     `otherwise` (by default, the same function) in this process.
@@ -112,7 +112,7 @@ def in_processes(tasks: Sequence[Callable[[], T]], *, helpers: int = 1) -> Calla
         taken = (int.from_bytes(raw, "big") for raw in iter(lambda: source.read(_NUMBER), b""))
         return {number: tasks[number]() for number in taken}
 
-    others = [Beside(take) for _ in range(helpers)]
+    others = [ForkedCall(take) for _ in range(helpers)]
 
     def values() -> list[T]:
         done = take()

@@ -75,7 +75,7 @@ class FileStanding(str, Enum):
 
 
 class _CheckoutTree(WorkTree):
-    """The files of a checkout; where git ignores their modes, these are not read from the disk."""
+    """The files of a checkout; if git ignores modes there, modes are not read from the disk."""
 
     def __init__(self, checkout: Checkout) -> None:
         super().__init__(checkout.root)
@@ -87,7 +87,10 @@ class _CheckoutTree(WorkTree):
         return self._checkout.clone.conversion.settings.has_modes
 
     def read(self, path: str) -> WorkFile | None:
-        """Return a file as `WorkTree.read` does; if git ignores modes, with its recorded mode."""
+        """Return a file as `WorkTree.read` does.
+
+        If git ignores modes, the mode is the recorded one or, without a record, the index's.
+        """
         found = super().read(path)
         if found is None or found.mode not in FILE_MODES or self.has_modes:
             return found

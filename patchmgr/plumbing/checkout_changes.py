@@ -129,7 +129,7 @@ def refuse_in_the_way(checkout: Checkout, path: str, leaving: Collection[str]) -
 
 
 def as_content(found: WorkFile | None) -> Content | None:
-    """Convert a file that was read from the checkout into a file to write (None: no file)."""
+    """Return a file that was read from the checkout as a file to write (None: no file)."""
     return None if found is None else content_of(found.mode, found.content)
 
 
@@ -266,7 +266,7 @@ class _Row(Struct, frozen=True):
         return None if wanted is None else permissions_for(wanted.mode, self.original)
 
     def is_there(self) -> bool:
-        """Return whether the current file is the wanted one."""
+        """Return whether the current file is already as wanted."""
         if found_state(self.found) != found_state(self.wanted):
             return False
         bits = self.permissions()

@@ -185,8 +185,8 @@ class Clone(Struct, frozen=True, dict=True):
     def can_take(self, scratch: Path, base: str) -> bool:
         """Return whether the clone contains the commit `base`.
 
-        If it does not, and `base` has parents, PatchmgrError "missing-object" is raised: patchmgr
-        copies commits without parents only.
+        Raises PatchmgrError "missing-object" if it does not and `base` has parents, because only a
+        commit without parents can be copied into the clone.
         """
         code, _ = git_process.run(["cat-file", "-e", base], git_dir=self.git_dir, good=(0, 1, 128))
         # A commit with parents cannot be copied without its history.

@@ -122,8 +122,11 @@ _FOR_GPG = ("GNUPGHOME", "GPG_TTY", "PINENTRY_USER_DATA")
 _PERSON = re.compile(rb"(.*?) ?<(.*?)> (\d+ [-+]\d{4})")
 
 
-class Mine(Struct, frozen=True):
-    """The parts of the user's identity to put in commits; without any, their ids are the same."""
+class UserIdentity(Struct, frozen=True):
+    """Which parts of the user's identity go into commits.
+
+    With none, all users get the same commit ids.
+    """
 
     is_committer: bool = False
     signs_off: bool = False
@@ -136,7 +139,7 @@ class Mine(Struct, frozen=True):
 
 
 def as_mine(
-    scratch: Scratch, base: str, commits: Sequence[str], mine: Mine, config: Path | None
+    scratch: Scratch, base: str, commits: Sequence[str], mine: UserIdentity, config: Path | None
 ) -> tuple[str, ...]:
     """Rewrite commits with the user's identity; the first new commit has the parent `base`.
 
@@ -165,7 +168,7 @@ def as_mine(
     return tuple(found)
 
 
-def _edited(scratch: Scratch, commit: str, parent: str, who: str, mine: Mine) -> bytes:
+def _edited(scratch: Scratch, commit: str, parent: str, who: str, mine: UserIdentity) -> bytes:
     old = scratch.reader.find(commit)
     assert old is not None
     head, _, message = old.content.partition(b"\n\n")
@@ -184,7 +187,7 @@ def _edited(scratch: Scratch, commit: str, parent: str, who: str, mine: Mine) ->
 
 
 def _key(config: Path, who: str) -> str:
-    """Return the key for git's option -S: the user's email, or "" if git's settings name a key."""
+    """Return the key for git's option -S: "" if git's settings name a key, or the user's email."""
     for setting, ssh in (("user.signingkey", None), ("gpg.format", b"ssh")):
         arguments = ["config", "--get", setting]
         _, printed = git_process.run(

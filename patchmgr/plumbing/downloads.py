@@ -26,7 +26,7 @@ _RANGE = re.compile(r"bytes (\d{1,18})-")
 
 
 class _RangeError(Exception):
-    """The index does not offer the remaining bytes that were requested."""
+    """Raised if the index refuses to send only the missing bytes of an archive."""
 
 
 def download(

@@ -430,7 +430,8 @@ def own_range(git_dir: Path, head: str, tip: str) -> tuple[str, list[str]]:
 def own_line(own: Mapping[str, Sequence[str]], head: str) -> tuple[str, str] | None:
     """Return the commit where a branch left upstream, and the branch's first commit.
 
-    `own` is from `own_commits`. Returns None if the branch has merges, a root or no commits.
+    `own` is the result of `own_commits`. Returns None if the branch has merges, a commit without
+    parents, or no commits.
     """
     first, at = None, head
     while at in own:

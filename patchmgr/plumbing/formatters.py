@@ -259,7 +259,7 @@ _NESTED = late_pattern(r"[ \t]+\S[^\n]*|-[ \t][^\n]*")
 
 
 def clang_settings(content: bytes) -> bytes | None:
-    """Return a `.clang-format` without the keys that order includes or set up other languages.
+    """Return a `.clang-format` without the keys that sort includes or are for other languages.
 
     Returns None if the base style is not built in, or if the file does not have one key per line
     with its values indented below the key.

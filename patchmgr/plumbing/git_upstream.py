@@ -257,7 +257,7 @@ class GitUpstream(OpenUpstream):
     ) -> None:
         """Tell the user which tags moved, releases first, and which branches lost commits.
 
-        A branch that is not tracked counts only if no other branch has its old commit.
+        A branch that is not tracked is named only if no other branch contains its old commit.
         """
         moved = sorted(
             (name for name in known.keys() & wants if known[name] != wants[name]),
@@ -420,15 +420,16 @@ class GitUpstream(OpenUpstream):
         return find_git_dir(Path(unquote(self.url.removeprefix("file://")))) if is_here else None
 
     def _graph(self) -> list[str]:
-        """Return the option that makes git write a commit-graph, unless objects are borrowed.
+        """Return the option that makes git write a commit-graph, or [] if objects are borrowed.
 
         With it, git finds the merge base of an old pull request of FRRouting/frr (44,000 commits)
-        in 0.01 s instead of 0.11 s. A lender may lose commits, and git would not notice.
+        in 0.01 s instead of 0.11 s. A store that borrows objects has none: the other repository
+        may lose commits, and git would not notice.
         """
         return [] if lenders(self.store) else ["--write-commit-graph"]
 
     def _refuse_lazy(self) -> None:
-        """Raise an error if upstream is a partial clone whose missing objects git would fetch."""
+        """Raise an error if this git would fetch the missing objects of a partial clone."""
         is_safe = git_process.is_safe_git(git_process.git_version())
         source = None if is_safe else self._source()
         if source is None:

@@ -52,7 +52,10 @@ class GitHistory(Struct, frozen=True, dict=True):
 
     @cached_property
     def _fork(self) -> str | None:
-        """The last first-parent commit of the target in the base's history; None: base itself."""
+        """The last commit of the target's first-parent history that the base contains.
+
+        None if this is the base itself, or if there is no such commit.
+        """
         if not self._counts[1]:
             return None
         arguments = ["rev-list", "--first-parent", "--parents", f"^{self.base}", self.target, "--"]

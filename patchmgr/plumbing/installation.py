@@ -29,7 +29,7 @@ _COPIES = ("install with copies: uv pip install --link-mode copy --reinstall",)
 
 
 class PackageState(str, Enum):
-    """Whether a file is as in the wheel, patched, replaced by an installer, or edited."""
+    """The state of an installed file: as in the wheel, patched, replaced or edited."""
 
     PRISTINE = "pristine"
     PATCHED = "patched"
@@ -83,7 +83,7 @@ class Installation(Target):
         return record_digest(content) == digest if is_known_digest(digest) else None
 
     def is_original(self, path: str, file: WorkFile | None, *, if_unhashed: bool) -> bool:
-        """Return whether a file is as in the wheel, or `if_unhashed` if RECORD has no hash."""
+        """Return whether a file is as in the wheel; `if_unhashed` if RECORD has no hash of it."""
         is_listed = path in self.distribution.record
         if file is None:
             return not is_listed

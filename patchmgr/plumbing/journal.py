@@ -214,7 +214,10 @@ class Journal:
 
 
 def is_decided(root: str, token: str) -> bool:
-    """Return whether a workspace's journal says that a change to a checkout must be finished."""
+    """Return whether the journal of the workspace `root` contains the token of a change.
+
+    If so, the change must be finished.
+    """
     try:
         document = read_json(Path(root), _JOURNAL) or {}
         return any(named == token for _, named in document.get("steps", ()))

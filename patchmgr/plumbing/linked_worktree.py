@@ -37,7 +37,7 @@ _WHO = {
 }
 
 
-class Stand(Struct, frozen=True):
+class WorktreeState(Struct, frozen=True):
     """What a worktree shows: the first patch that stops a rebase, or a whole series."""
 
     workspace: str
@@ -62,11 +62,11 @@ class LinkedWorktree:
         self.seen = ""  # the tree whose files the running command has read, if any
         self._index = clone.private / "patchmgr" / "index"
 
-    def stand(self) -> Stand | None:
+    def stand(self) -> WorktreeState | None:
         """Return what the worktree shows, or None if patchmgr has not recorded it."""
         return _noted(self.clone.private)
 
-    def _note(self, stand: Stand) -> None:
+    def _note(self, stand: WorktreeState) -> None:
         replace_file(self.clone.private / _NOTE, json.dumps(to_builtins(stand)).encode())
 
     def _ask(self, *arguments: str, data: bytes = b"", index: bool = False) -> bytes:
@@ -77,8 +77,11 @@ class LinkedWorktree:
         private, root = self.clone.private, self.clone.root
         return git_process.output(arguments, git_dir=private, cwd=root, data=data, env=env)
 
-    def require_branch(self, stand: Stand) -> None:
-        """Raise "dirty-checkout" on another branch, or during a merge, a rebase or the like."""
+    def require_branch(self, stand: WorktreeState) -> None:
+        """Raise "dirty-checkout" if another branch is checked out, or a merge is in progress.
+
+        A rebase, cherry-pick or the like in progress is an error, too.
+        """
         root, doing = self.clone.root, self.clone.in_progress()
         if doing is not None:
             raise PatchmgrError("dirty-checkout", f"{root} has {doing} in progress")
@@ -136,7 +139,7 @@ class LinkedWorktree:
         self._set_index(index_line(*row) for row in entries.items())
         return self._ask("write-tree", index=True).decode().strip()
 
-    def show(self, stand: Stand, stages: Stages) -> bool:
+    def show(self, stand: WorktreeState, stages: Stages) -> bool:
         """Show a state of a rebase in the worktree; return whether edits were stashed."""
         before, has_edits = self.stand(), False
         if before is not None:
@@ -172,7 +175,7 @@ class LinkedWorktree:
             return False
         return not self._beyond([stand.left, stand.moving_from], self.snapshot())
 
-    def edits(self, stand: Stand) -> Changes:
+    def edits(self, stand: WorktreeState) -> Changes:
         """Return the files that changed since the last command wrote to the worktree."""
         return self.changes(stand.left, self.snapshot())
 
@@ -221,7 +224,7 @@ def find_worktree(folder: Path) -> LinkedWorktree | None:
     return None if tree.clone.is_bare or tree.stand() is None else tree
 
 
-def add_worktree(clone: Clone, folder: Path, stand: Stand) -> LinkedWorktree:
+def add_worktree(clone: Clone, folder: Path, stand: WorktreeState) -> LinkedWorktree:
     """Make a worktree, still without files, in a folder for which `is_free` is true."""
     if is_half_made(folder):
         (folder / ".git").unlink()
@@ -251,9 +254,9 @@ def forget_deleted(git_dir: Path, folder: Path) -> None:
                 git_process.run(words, git_dir=git_dir, good=(0, 1, 128))
 
 
-def _noted(private: Path) -> Stand | None:
+def _noted(private: Path) -> WorktreeState | None:
     try:
-        return convert(parse_json((private / _NOTE).read_bytes()), Stand)
+        return convert(parse_json((private / _NOTE).read_bytes()), WorktreeState)
     except (OSError, ValueError, ValidationError):
         return None
 

@@ -20,7 +20,7 @@ from patchmgr.errors import PatchmgrError
 from patchmgr.model.edits import Edit
 from patchmgr.model.patch import FilePatch
 from patchmgr.plumbing.answer_cache import Answers
-from patchmgr.plumbing.background import Ahead
+from patchmgr.plumbing.background import ThreadCall
 
 T = TypeVar("T")
 _Asked = tuple["tuple[str | bytes, ...]", "type[T]", str, "tuple[object, ...]"]
@@ -37,8 +37,8 @@ The same text always causes the same exit code.
 """
 
 
-class StructureApart:
-    """Structural merges in a separate process; a file that crashes the process is not merged.
+class MergeProcess:
+    """The process that does structural merges; a file that crashes it is not merged.
 
     Raises PatchmgrError "helper" if the process is killed, cannot start or does not answer in time,
     so that a busy machine does not change a result.
@@ -63,7 +63,7 @@ class StructureApart:
         return self._known(*self._merge(texts, path, marked))
 
     def ahead(self, texts: Texts, path: str, marked: bytes) -> None:
-        """Have the process start, in advance, a structural merge that will likely be needed."""
+        """Have the process start a structural merge that will likely be requested later."""
         key, _, _, question = self._merge(texts, path, marked)
         if self._sent is None and self._answers.get(key) is None:
             with suppress(OSError):  # noticed when the answer is read
@@ -97,7 +97,10 @@ class StructureApart:
     def _known(
         self, key: tuple[str | bytes, ...], kind: type[T], path: str, question: tuple[object, ...]
     ) -> T | None:
-        """Return an answer from an earlier run, or else from the process, which may have none."""
+        """Return an answer from the cache or, if it has none, from the process.
+
+        Returns None if the process has no answer, either.
+        """
         known = self._answers.get(key)
         found = known or self._ask(path, *question)
         if found is None:
@@ -117,7 +120,7 @@ class StructureApart:
         if not questions:
             return lambda: ()
         # The audit finds undefined names.
-        return Ahead(lambda: [self.suspect(*each, names=False) for each in questions]).result
+        return ThreadCall(lambda: [self.suspect(*each, names=False) for each in questions]).result
 
     def _ask(self, path: str, *question: object) -> tuple[object] | None:
         """Return the answer of the process, or None if it fails on the question."""

@@ -77,7 +77,7 @@ def forget(name: str) -> None:
 
 
 def _made_of(root: Path) -> str:
-    """Return an id, made from the path, for a workspace that has none."""
+    """Return the id that is used for a workspace without an id: a digest of its path."""
     return hashlib.sha256(os.fsencode(root.resolve())).hexdigest()[:16]
 
 

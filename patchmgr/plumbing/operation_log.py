@@ -22,10 +22,10 @@ from patchmgr.model.operation import (
     KeptFile,
     Operation,
     OperationKind,
-    Turned,
-    TurnedFile,
-    TurnedRef,
-    TurnedTarget,
+    RefChange,
+    TargetChange,
+    TargetFileChange,
+    WorkspaceFileChange,
 )
 from patchmgr.plumbing.applied import read_record, record_document
 from patchmgr.plumbing.durable import BESIDE, all_synced, write_unlinked
@@ -189,7 +189,7 @@ class OperationLog:
         """
         files = tuple(self._turned_files(change))
         targets = tuple(self._turned_target(step) for step in change.steps)
-        refs = tuple(TurnedRef(r.store, r.name, r.old, r.new) for r in change.refs)
+        refs = tuple(RefChange(r.store, r.name, r.old, r.new) for r in change.refs)
         if not (files or targets or refs):
             return
         number = max(self.numbers(), default=0) + 1
@@ -203,7 +203,7 @@ class OperationLog:
         operation = Operation(number, now, told.command, told.kind, told.of, files, targets, refs)
         change.files[_path(number)] = write_operation(operation)
 
-    def _edited_files(self, files: Sequence[Turned]) -> Iterator[Turned]:
+    def _edited_files(self, files: Sequence[WorkspaceFileChange]) -> Iterator[WorkspaceFileChange]:
         """Yield people's edits in the work area of a rebase that are not logged yet."""
         # Without them, undo could not go back past a rebase whose conflicts a person resolved.
         now = {f.path: f.before for f in files if f.path.startswith(_WORK) and f.before is not None}
@@ -215,12 +215,12 @@ class OperationLog:
                 if is_first and (file.path in now or not (self._root / file.path).exists()):
                     found = now.pop(file.path, None)
                     if found != file.after:
-                        yield Turned(file.path, file.after, found)
+                        yield WorkspaceFileChange(file.path, file.after, found)
                 has_begun |= file.path == _BEGUN and file.before is None
             if has_begun and not now:
                 return
 
-    def _edited_targets(self, change: Change) -> Iterator[TurnedTarget]:
+    def _edited_targets(self, change: Change) -> Iterator[TargetChange]:
         """Yield the edits that people made in checkouts, so that undo can also undo these edits."""
         for step in change.steps:
             root = str(step.checkout.root)
@@ -229,9 +229,9 @@ class OperationLog:
             if files:
                 record = step.checkout.record()
                 sha256 = None if record is None else self.keep_record(record)
-                yield TurnedTarget(root, files, sha256, sha256)
+                yield TargetChange(root, files, sha256, sha256)
 
-    def _edited_file(self, root: str, edit: CheckoutEdit) -> TurnedFile | None:
+    def _edited_file(self, root: str, edit: CheckoutEdit) -> TargetFileChange | None:
         """Return the log entry for a checkout edit, or None if the edit is logged already."""
         found, old = edit.found, None
         new = None if found is None else self._kept(found, found.permissions)
@@ -241,9 +241,9 @@ class OperationLog:
         elif edit.before is not None:
             old = self._kept(edit.before, permissions_for(edit.before.mode, found))
         is_known = new is None if old is None else old.is_like(new)
-        return None if is_known else TurnedFile(edit.path, old, new)
+        return None if is_known else TargetFileChange(edit.path, old, new)
 
-    def _last(self, root: str, path: str) -> TurnedFile | None:
+    def _last(self, root: str, path: str) -> TargetFileChange | None:
         """Return the last logged change of a file in a target, or None if there is none."""
         words = json.dumps(path).encode()
         for number in reversed(self.numbers()):
@@ -256,7 +256,7 @@ class OperationLog:
                         return file
         return None
 
-    def _turned_files(self, change: Change) -> Iterator[Turned]:
+    def _turned_files(self, change: Change) -> Iterator[WorkspaceFileChange]:
         gone = {path: None for path in change.spent if (self._root / path).is_file()}
         for path, content in {**gone, **change.files}.items():
             found = self._root / path
@@ -265,9 +265,9 @@ class OperationLog:
                 kept = (
                     None if raw is None else self.contents.keep(raw) for raw in (before, content)
                 )
-                yield Turned(path, *kept)
+                yield WorkspaceFileChange(path, *kept)
 
-    def _turned_target(self, step: CheckoutStep) -> TurnedTarget:
+    def _turned_target(self, step: CheckoutStep) -> TargetChange:
         checkout, exchange = step.checkout, step.exchange
         before = checkout.record()
         for row in before.files if before is not None else ():
@@ -281,9 +281,9 @@ class OperationLog:
             found = checkout.tree.read(file.path) if file.before is not None else None
             old = None if found is None else self._kept(found, found.permissions)
             new = None if file.wanted is None else self._kept(file.wanted, file.permissions)
-            files.append(TurnedFile(file.path, old, new))
+            files.append(TargetFileChange(file.path, old, new))
         ends = (None if r is None else self.keep_record(r) for r in (before, exchange.record))
-        return TurnedTarget(str(checkout.root), tuple(files), *ends)
+        return TargetChange(str(checkout.root), tuple(files), *ends)
 
     def _kept(self, file: WorkFile | Content, permissions: int | None) -> KeptFile:
         return KeptFile(file.mode, self.contents.keep(file.content), permissions)
@@ -311,7 +311,10 @@ class OperationLog:
         self.contents.keep_only(frozenset().union(*kept, *originals))
 
     def _originals(self, sha256: str) -> frozenset[str]:
-        """Return the sha256 of each original that a saved record needs; none for other content."""
+        """Return the sha256 of each original that a saved record needs.
+
+        If the saved content is not a record, nothing is returned.
+        """
         try:
             raw = self.contents.read(sha256)
             files = read_record(parse_json(raw)).files if raw.startswith(_RECORD_START) else ()

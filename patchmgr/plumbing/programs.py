@@ -98,7 +98,7 @@ def end_group(process: subprocess.Popen[bytes]) -> None:
 
 
 def whole_tree(git_dir: Path, commit: str) -> set[str]:
-    """Return the ids of all blobs in the tree of a commit."""
+    """Return the ids of all blobs in a commit's tree and its subtrees."""
     printed = git_process.ask(git_dir, "ls-tree", "-r", "-z", commit)
     rows = [line.split("\t", 1)[0].split(" ") for line in printed.split("\0") if line]
     return {row[2] for row in rows if row[1] == "blob"}

@@ -127,7 +127,7 @@ def _read(file: BinaryIO, archive: Archive, progress: Progress) -> Iterator[Arch
 
 
 def _point(store: Path, version: str, commit: str, *, before: Resolved | None) -> None:
-    """Move the ref of a version in one transaction; its old value must be that of `before`."""
+    """Set the ref of a version; raise "busy" if it no longer names the commit of `before`."""
     old = before.commit if before is not None else ZERO_ID
     commands = [f"update {RELEASES}{version} {commit} {old}"]
     if before is not None and old != commit:

@@ -158,7 +158,7 @@ def _is_older(path: Path, seconds: float) -> bool:
 
 
 def git_state() -> tuple[str, bool, str]:
-    """Return git's version, whether it is new enough, and what is wrong with git ("": nothing)."""
+    """Return git's version, whether it is new enough, and a problem with git, or ""."""
     try:
         version = git_process.git_version()
     except PatchmgrError as fault:

@@ -78,7 +78,10 @@ def _check_inside(*paths: str | None) -> None:
 
 
 def keep_hint(series: str, words: str) -> str:
-    """Return a hint on how to keep edits; `words` are the options that specify the target."""
+    """Return a hint that says how to remove a series but keep edits in a patch file.
+
+    `words` are the options that specify the target.
+    """
     # Only this command still works if the series has changed.
     what = "remove the series, and keep the edits in a patch file"
     return f"{what}: patchmgr unapply {series} {words} --force"
@@ -300,7 +303,7 @@ class Target:
         return bool(back)
 
     def _refuse_saved(self, journal: PlannedExchange) -> None:
-        """Discard a prepared change and raise an "edited" error if a file was saved meanwhile."""
+        """If a file was edited meanwhile, discard the prepared change; raise an "edited" error."""
         now = self._states_now(journal.files)
         saved = [row.path for row in journal.files if now[row.path] != row.before]
         if saved:
@@ -349,7 +352,7 @@ class Target:
             self._drop(journal)
 
     def _staged(self, exchange: Exchange, phase: _Phase, decider: str = "") -> PlannedExchange:
-        """Stage a change, and drop it if a file cannot be written or was saved meanwhile."""
+        """Stage a change, and drop it if a file cannot be written or was edited meanwhile."""
         journal = _planned(self.tree, exchange, decider=decider)
         try:
             with writes(str(self.root)):
@@ -454,7 +457,7 @@ class Target:
     def _finish(self, journal: PlannedExchange, *, is_fresh: bool) -> None:
         """Move everything into place; after a crash, this completes what is missing.
 
-        A file that somebody saved meanwhile is kept; PatchmgrError "edited" names it at the end.
+        A file that somebody edited meanwhile is kept; PatchmgrError "edited" names it at the end.
         """
         changed = {row.path for row in journal.files}
         saved: list[str] = []

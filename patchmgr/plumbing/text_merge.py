@@ -163,7 +163,7 @@ class GitTextMerge:
 
 
 def _taken_apart(merge: Merge) -> tuple[bool, bytes | None]:
-    """Return whether a merge is clean, and its text; `_merge_of` is the reverse."""
+    """Return whether a merge is clean, and its text; `_merge_of` makes the merge from these."""
     return (True, merge.content) if isinstance(merge, Clean) else (False, merge.marked)
 
 

@@ -45,7 +45,7 @@ class WorkTree:
 
     @property
     def has_modes(self) -> bool:
-        """Return whether the modes of the files on disk tell which files are executable."""
+        """Return whether the disk records which files are executable."""
         return True
 
     def read(self, path: str) -> WorkFile | None:

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from patchmgr.model.comparison import Sameness
-from patchmgr.model.operation import Operation, OperationKind, Turned, TurnedFile
+from patchmgr.model.operation import Operation, OperationKind, TargetFileChange, WorkspaceFileChange
 from patchmgr.model.patch import Patch
 from patchmgr.render.escape import clean, counted, first_few
 from patchmgr.render.machine import fields
@@ -224,7 +224,7 @@ def log_value(found: Logged) -> list[dict[str, Any]]:
     ]
 
 
-def _changed_files(files: Sequence[Turned | TurnedFile]) -> list[dict[str, str]]:
+def _changed_files(files: Sequence[WorkspaceFileChange | TargetFileChange]) -> list[dict[str, str]]:
     return [{"path": f.path, "change": _sign(f.before, f.after)} for f in files]
 
 

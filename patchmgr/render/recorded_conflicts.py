@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from patchmgr.model.decision import Decision
 from patchmgr.model.documents import RebaseDocument
 from patchmgr.model.outcome import How
-from patchmgr.model.recorded_conflict import Recalled, Recorded, RecordKind
+from patchmgr.model.recorded_conflict import Recorded, RecordKind, ReplayedResolution
 from patchmgr.render.escape import clean, counted, cut_off, reliability_text
 from patchmgr.render.machine import candidates, fields, keys, series_document
 from patchmgr.render.rebase import content_lines, header_lines
@@ -158,7 +158,7 @@ def solved_text(solved: Sequence[Recorded], view: View) -> Iterator[str]:
         yield from (f"  {line}" for line in resolution_lines(one))
 
 
-def replayed_text(replayed: Sequence[Recalled]) -> Iterator[str]:
+def replayed_text(replayed: Sequence[ReplayedResolution]) -> Iterator[str]:
     """Yield the resolutions that a rebase replayed, each with the patches that used it."""
     for one in replayed:
         yield f"  recorded  {one.recorded.id}  {_about(one.recorded)}"
@@ -210,7 +210,7 @@ def rebase_document(result: RebaseResult, asked: Sequence[Asked]) -> RebaseDocum
     )
 
 
-def replayed_value(recalled: Recalled) -> dict[str, Any]:
+def replayed_value(recalled: ReplayedResolution) -> dict[str, Any]:
     """Return a replayed resolution, and the patches that used it, as JSON data."""
     return {**recorded_value(recalled.recorded), "patches": recalled.places}
 

@@ -9,7 +9,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from patchmgr.model.outcome import SeriesOutcome, Verdict
-from patchmgr.model.resolving import Choice, InFile, OpenConflict, Resolving, Taken
+from patchmgr.model.resolving import Choice, ChoiceKind, InFile, OpenConflict, Resolving
 from patchmgr.model.work_order import OrderedRegion, SideText, WorkOrder
 from patchmgr.render.escape import clean, counted, cut_off, reliability_text
 from patchmgr.render.rebase import short_ref
@@ -100,14 +100,14 @@ def panes(region: OrderedRegion, choice: Choice | None) -> tuple[Pane, ...]:
     taken = None if choice is None else choice.taken
     sides = (
         _pane("base", region.base, known, is_chosen=False),
-        _pane("ours (upstream)", region.ours, known, is_chosen=taken is Taken.OURS),
-        _pane("theirs (the patch)", region.theirs, known, is_chosen=taken is Taken.THEIRS),
+        _pane("ours (upstream)", region.ours, known, is_chosen=taken is ChoiceKind.OURS),
+        _pane("theirs (the patch)", region.theirs, known, is_chosen=taken is ChoiceKind.THEIRS),
     )
     candidates = (
         Pane(
             f"candidate {one.number}: {reliability_text(one.reliability)}",
             marked_lines(one.text, known),
-            choice is not None and taken is Taken.CANDIDATE and choice.number == one.number,
+            choice is not None and taken is ChoiceKind.CANDIDATE and choice.number == one.number,
         )
         for one in region.candidates
     )
@@ -126,7 +126,7 @@ def result_pane(region: OrderedRegion, choice: Choice | None, place: InFile) -> 
     """Return a pane that shows how the choice resolves a region, with a few lines around it."""
     if choice is None:
         return Pane("result: nothing is chosen yet", ())
-    number = f" {choice.number}" if choice.taken is Taken.CANDIDATE else ""
+    number = f" {choice.number}" if choice.taken is ChoiceKind.CANDIDATE else ""
     title = f"result: {choice.taken.value}{number}"
     if place.text is None:
         return Pane(title, ((False, "(the file is deleted)"),))

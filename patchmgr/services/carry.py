@@ -47,13 +47,13 @@ from patchmgr.model.ports import AnswerCache, Blobs, History, Step, Tree
 from patchmgr.model.series import SeriesFile
 from patchmgr.model.snapshot import FILE_MODES, Entry
 from patchmgr.plumbing.answer_cache import Answers, answered, recalled, value_bytes
-from patchmgr.plumbing.background import FEW, Beside, in_processes
+from patchmgr.plumbing.background import FEW, ForkedCall, in_processes
 from patchmgr.plumbing.closing import task
 from patchmgr.plumbing.diffs import changed_paths, readable_files
 from patchmgr.plumbing.formatter_tools import Toolbox
 from patchmgr.plumbing.formatters import TreeFormatter, tree_reader
 from patchmgr.plumbing.history import GitHistory, KnownHistory, ReleaseHistory
-from patchmgr.plumbing.merge_process import StructureApart
+from patchmgr.plumbing.merge_process import MergeProcess
 from patchmgr.plumbing.objects import StoredTree
 from patchmgr.plumbing.renames import find_renames, moved_folders, present_blobs
 from patchmgr.plumbing.scratch_repository import Draft, Scratch
@@ -238,7 +238,7 @@ def carry(given: CarryInput) -> RebasedSeries:
     if confidence is None:
         confidence = given.session.workspace.settings(given.name).confidence
     structure = given.session.structures.setdefault(
-        confidence, StructureApart(answers=kept, confidence=confidence)
+        confidence, MergeProcess(answers=kept, confidence=confidence)
     )
     try:
         carrying = task(given.session.progress, "Carrying patches", len(given.items))
@@ -253,7 +253,7 @@ class _Carry:
     known: Callable[[], dict[object, object]] = dict
 
     def __init__(
-        self, given: CarryInput, kept: Answers, structure: StructureApart, helpers: ExitStack
+        self, given: CarryInput, kept: Answers, structure: MergeProcess, helpers: ExitStack
     ) -> None:
         scratch, base, bring = given.scratch, given.base, given.bring
         self.given, self.kept, self.structure, self.helpers = given, kept, structure, helpers
@@ -315,7 +315,7 @@ class _Carry:
             search = search_of(scratch, self.items, base, onto, renames, way)
             if len(paths) >= FEW:
                 find = partial(known_before, search.folded, AuditedUpstream(base, onto, scratch))
-                self.known = self.helpers.enter_context(Beside(find, dict[object, object]))
+                self.known = self.helpers.enter_context(ForkedCall(find, dict[object, object]))
             begin = self.structure.begin
             with task(given.session.progress, "Searching upstream's commits", None):
                 self.items = with_absorbed(

@@ -16,7 +16,7 @@ from patchmgr.formats.shown import shown
 from patchmgr.model.outcome import PatchOutcome, SeriesOutcome, Verdict
 from patchmgr.model.patch import Patch
 from patchmgr.model.upstream import Pin, Resolved
-from patchmgr.plumbing.background import Ahead
+from patchmgr.plumbing.background import ThreadCall
 from patchmgr.plumbing.closing import Closing
 from patchmgr.plumbing.diffs import commit_diffs
 from patchmgr.plumbing.formatter_tools import Toolbox
@@ -49,7 +49,7 @@ class Writing(Closing):
         self._wants_diffs = wants_diffs
         self._outcomes: tuple[PatchOutcome, ...] = ()
         self._has_conflicts = False
-        self._ahead: Ahead[tuple[tuple[str, ...], Mapping[str, bytes]]] | None = None
+        self._ahead: ThreadCall[tuple[tuple[str, ...], Mapping[str, bytes]]] | None = None
 
     def start(self, carried: RebasedSeries) -> None:
         """Start writing the commits, or one commit of all clean changes if a conflict remains."""
@@ -61,7 +61,7 @@ class Writing(Closing):
         place = self._scratch.git_dir
         anew = [not o.reuses_diff for o in self._outcomes if o.is_carried]
         is_wanted = self._wants_diffs and not self._has_conflicts
-        self._ahead = Ahead(lambda: _write(write, place, anew if is_wanted else ()))
+        self._ahead = ThreadCall(lambda: _write(write, place, anew if is_wanted else ()))
 
     def written(self) -> Written:
         """Wait until the commits are written, and return them."""
@@ -87,7 +87,7 @@ def _write(
     commits = write()
     wanted = [commit for commit, is_new in zip(commits, anew, strict=False) if is_new]
     half = len(wanted) // 2
-    with Ahead(lambda: commit_diffs(place, wanted[:half], scratch=place)) as others:
+    with ThreadCall(lambda: commit_diffs(place, wanted[:half], scratch=place)) as others:
         diffs = commit_diffs(place, wanted[half:], scratch=place)
         return commits, {**others.result(), **diffs}
 
@@ -201,7 +201,7 @@ class RebaseRun(SeriesRun, frozen=True):
         writing = Writing(scratch, parent.commit, wants_diffs=wants_diffs)
         given = self._carry_input(loaded, target, parent, onto, writing)
         assert given.history is not None
-        with writing, Ahead(given.history.distance) as counted:
+        with writing, ThreadCall(given.history.distance) as counted:
             carried = carry(given)
             written = writing.written()
             count, back = counted.result()

@@ -26,10 +26,10 @@ from patchmgr.formats.recorded_conflict import (
 from patchmgr.model.outcome import Reliability, SeriesOutcome, Suggestion
 from patchmgr.model.recorded_conflict import (
     Origin,
-    Recalled,
     Recorded,
     RecordKind,
     RegionSides,
+    ReplayedResolution,
     Resolution,
     Source,
 )
@@ -155,9 +155,11 @@ class Memory:
         """Set the patch (SERIES/PATCH) for which resolutions are looked up from now on."""
         self._place = place
 
-    def used(self) -> tuple[Recalled, ...]:
+    def used(self) -> tuple[ReplayedResolution, ...]:
         """Return the resolutions that this run replayed, each with the patches that used it."""
-        return tuple(Recalled(one, tuple(filter(None, at))) for one, at in self._used.values())
+        return tuple(
+            ReplayedResolution(one, tuple(filter(None, at))) for one, at in self._used.values()
+        )
 
 
 class Additions:

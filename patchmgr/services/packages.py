@@ -15,7 +15,7 @@ from patchmgr.errors import PatchmgrError, UsageError
 from patchmgr.formats.series_settings import PathMap
 from patchmgr.model.outcome import SeriesOutcome
 from patchmgr.model.patch import FilePatch, Patch, own_author
-from patchmgr.model.recorded_conflict import Recalled
+from patchmgr.model.recorded_conflict import ReplayedResolution
 from patchmgr.model.snapshot import FILE_MODES, GITLINK, REGULAR, SYMLINK, Entry, blob_id
 from patchmgr.model.upstream import Pin, Resolved, SeriesRecord
 from patchmgr.plumbing.applied import Content
@@ -210,7 +210,7 @@ class PackageResult(Struct, frozen=True):
     files: Mapping[str, Content | None]  # changed files, by path in the package (None: deleted)
     # (patch, path) of what has no place in the package; "" for the rebase's result
     unreachable: tuple[tuple[str, str], ...]
-    replayed: tuple[Recalled, ...]  # recorded resolutions that were used
+    replayed: tuple[ReplayedResolution, ...]  # recorded resolutions that were used
     notes: tuple[str, ...]  # what could not be checked
 
 

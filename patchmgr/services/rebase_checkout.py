@@ -33,7 +33,7 @@ from patchmgr.plumbing.closing import Closing
 from patchmgr.plumbing.linked_worktree import (
     LinkedWorktree,
     Stages,
-    Stand,
+    WorktreeState,
     add_worktree,
     find_worktree,
     forget_deleted,
@@ -145,7 +145,9 @@ class RebaseCheckout(Closing):
         last = show.last if show is not None else top
         if last != outcome.onto.commit:
             repository.take(run.scratch.git_dir, last, outcome.onto.commit)
-        stand = Stand(str(run.session.workspace.root), series=outcome.name, head=top, left=top)
+        stand = WorktreeState(
+            str(run.session.workspace.root), series=outcome.name, head=top, left=top
+        )
         # What this run made is not in the store, even if upstream has a file with that content.
         if repository.git_dir == loaded.upstream.store:
             whole = whole_tree(repository.git_dir, outcome.onto.commit)
@@ -168,7 +170,7 @@ class RebaseCheckout(Closing):
             return self._tree.clone
         return open_clone(Path(asked) if asked else loaded.upstream.store)
 
-    def _open(self, repository: Clone, stand: Stand) -> None:
+    def _open(self, repository: Clone, stand: WorktreeState) -> None:
         """Create the worktree if there is none."""
         if self._tree is not None:
             return
@@ -182,7 +184,7 @@ class RebaseCheckout(Closing):
         self._branch = branch
         self._tree = add_worktree(repository, place, replace(stand, branch=branch))
 
-    def _show(self, stand: Stand, stages: Stages) -> None:
+    def _show(self, stand: WorktreeState, stages: Stages) -> None:
         assert self._tree is not None
         known = self._tree.stand()
         branch = known.branch if known is not None else self._branch
@@ -190,7 +192,11 @@ class RebaseCheckout(Closing):
             self._session.say(stashed_text(self._tree.clone.root))
 
     def _run_on(
-        self, carried: Sequence[PatchOutcome], commits: Sequence[str], parent: str, stand: Stand
+        self,
+        carried: Sequence[PatchOutcome],
+        commits: Sequence[str],
+        parent: str,
+        stand: WorktreeState,
     ) -> tuple[str, str] | None:
         """Run the command on each patch; return (name, reason) for the first failure, or None."""
         command = self._asked.command
@@ -235,7 +241,7 @@ class _Shown(Struct, frozen=True):
     stages: Mapping[str, tuple[Entry | None, ...]]
     files: tuple[tuple[str, str], ...]  # (path in the patch, path in the checkout)
 
-    def at(self, stand: Stand) -> Stand:
+    def at(self, stand: WorktreeState) -> WorktreeState:
         """Return a worktree's record after this conflict was checked out in it."""
         return replace(stand, patch=self.patch, left=self.left, files=self.files)
 
@@ -485,7 +491,7 @@ def _with_edits(
     session: Session,
     in_progress: InProgress,
     tree: LinkedWorktree,
-    stand: Stand,
+    stand: WorktreeState,
     beside: Changes,
     *,
     is_new: bool,
@@ -507,7 +513,7 @@ def _with_edits(
 
 
 def _new_patch(
-    session: Session, in_progress: InProgress, tree: LinkedWorktree, stand: Stand
+    session: Session, in_progress: InProgress, tree: LinkedWorktree, stand: WorktreeState
 ) -> Added:
     taken = {*session.workspace.series_file(stand.series).names()}
     taken |= session.workspace.names_beside(stand.series).keys()

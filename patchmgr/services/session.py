@@ -23,7 +23,7 @@ from patchmgr.plumbing.upstream_kinds import OpenUpstream
 from patchmgr.workspace import Workspace
 
 if TYPE_CHECKING:
-    from patchmgr.plumbing.merge_process import StructureApart
+    from patchmgr.plumbing.merge_process import MergeProcess
 
 
 class Session(Struct, frozen=True):
@@ -36,7 +36,7 @@ class Session(Struct, frozen=True):
     wants_detail: bool = False  # find the symbol around each hunk, which takes time
     readers: dict[Path, ObjectReader] = field(default_factory=dict)  # by store
     # by the reliability (percent) that a structural merge needs
-    structures: dict[int | None, StructureApart] = field(default_factory=dict)
+    structures: dict[int | None, MergeProcess] = field(default_factory=dict)
 
     @property
     def is_dry_run(self) -> bool:

@@ -8,7 +8,7 @@ from contextlib import suppress
 
 from patchmgr.model.documents import SolutionDocument, SyncDocument
 from patchmgr.model.outcome import SeriesOutcome
-from patchmgr.model.recorded_conflict import Recalled, Recorded
+from patchmgr.model.recorded_conflict import Recorded, ReplayedResolution
 from patchmgr.render.machine import series_document
 from patchmgr.workspace import PRIVATE, Workspace
 
@@ -22,7 +22,7 @@ def keep_syncs(
     *,
     is_dry_run: bool,
     old_heads: Mapping[str, str | None],
-    known: Sequence[Recorded | Recalled],
+    known: Sequence[Recorded | ReplayedResolution],
 ) -> list[SyncDocument]:
     """Save and return the results of a rebase, one for each series.
 
@@ -47,15 +47,15 @@ def sync_document(
     *,
     is_dry_run: bool,
     old_head: str | None,
-    known: Sequence[Recorded | Recalled],
+    known: Sequence[Recorded | ReplayedResolution],
 ) -> SyncDocument:
     """Return the results of a rebase in the form that `keep_syncs` saves."""
     solutions = dict(map(_solution, known))
     return SyncDocument(is_dry_run, old_head, series_document(outcome), solutions)
 
 
-def _solution(one: Recorded | Recalled) -> tuple[str, SolutionDocument]:
-    recorded = one.recorded if isinstance(one, Recalled) else one
+def _solution(one: Recorded | ReplayedResolution) -> tuple[str, SolutionDocument]:
+    recorded = one.recorded if isinstance(one, ReplayedResolution) else one
     where = recorded.seen or recorded.path
     return recorded.id, SolutionDocument(recorded.path, where, solved_as(recorded))
 

@@ -34,7 +34,7 @@ from patchmgr.model.patch import CONDITIONS
 from patchmgr.model.recorded_conflict import Recorded
 from patchmgr.model.resolving import OpenConflict
 from patchmgr.model.work_order import (
-    Earlier,
+    EarlierResolution,
     OrderedRegion,
     Requirement,
     Solution,
@@ -317,7 +317,7 @@ class _Order:
         inside = {line for one in symbols for line in (one.ours or "").split("\n")}
         return tuple(SymbolUse(*row) for row in found if row[0] != own or row[2] not in inside)
 
-    def earlier(self, name: str) -> Iterator[Earlier]:
+    def earlier(self, name: str) -> Iterator[EarlierResolution]:
         """Yield earlier resolutions for the same patch or file, and decisions about the patch."""
         series, patch = self.carried.outcome.name, self.outcome.name
         workspace, seen = self.workspace, f"{series}/{patch}"
@@ -329,14 +329,16 @@ class _Order:
                     continue
                 if found.seen == seen or found.path in self.paths:
                     content = readable(found.resolution.content)
-                    yield Earlier(other, found.path, found.seen, solved_as(found), content)
+                    yield EarlierResolution(
+                        other, found.path, found.seen, solved_as(found), content
+                    )
         for decision in decisions_on(workspace, series):
             if decision.patch == patch:
                 words = f"decided: {decision.ruling.value} {decision.by}".rstrip()
-                yield Earlier("", self.paths[1], seen, words, None)
+                yield EarlierResolution("", self.paths[1], seen, words, None)
         for one in read_accepted(workspace):
             if (one.series, one.patch) == (series, patch):
-                yield Earlier(one.id, "", seen, f"accepted: {one.because}", one.text)
+                yield EarlierResolution(one.id, "", seen, f"accepted: {one.because}", one.text)
 
     def solution(self, *, has_regions: bool) -> Iterator[Requirement]:
         """Yield the requirements that a proposed text must satisfy."""

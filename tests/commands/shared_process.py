@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from patchmgr.plumbing import answer_cache, git_process
-from patchmgr.plumbing.merge_process import StructureApart
+from patchmgr.plumbing.merge_process import MergeProcess
 from patchmgr.plumbing.objects import ObjectReader
 
 
@@ -26,22 +26,22 @@ def shared_process() -> Iterator[None]:
     """
     idle: list[subprocess.Popen[bytes]] = []
     asking = set[int]()
-    start, ask, close = StructureApart._start, StructureApart._ask, StructureApart.close
+    start, ask, close = MergeProcess._start, MergeProcess._ask, MergeProcess.close
     program = list(answer_cache._program())  # nobody edits it meanwhile
 
-    def start_or_take(self: StructureApart, *, is_early: bool = False) -> subprocess.Popen[bytes]:
+    def start_or_take(self: MergeProcess, *, is_early: bool = False) -> subprocess.Popen[bytes]:
         if not idle:
             return start(self, is_early=is_early)
         self._process = idle.pop()
         return self._process
 
-    def ask_noted(self: StructureApart, path: str, *question: object) -> tuple[object] | None:
+    def ask_noted(self: MergeProcess, path: str, *question: object) -> tuple[object] | None:
         asking.add(id(self))
         answer = ask(self, path, *question)
         asking.discard(id(self))
         return answer
 
-    def leave(self: StructureApart) -> None:
+    def leave(self: MergeProcess) -> None:
         if id(self) in asking or self._process is None or self._sent is not None:
             asking.discard(id(self))
             close(self)
@@ -50,10 +50,10 @@ def shared_process() -> Iterator[None]:
             self._process = None
 
     with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(StructureApart, "_start", start_or_take)
+        patched.setattr(MergeProcess, "_start", start_or_take)
         patched.setattr(answer_cache, "_program", lambda: program)
-        patched.setattr(StructureApart, "_ask", ask_noted)
-        patched.setattr(StructureApart, "close", leave)
+        patched.setattr(MergeProcess, "_ask", ask_noted)
+        patched.setattr(MergeProcess, "close", leave)
         try:
             yield
         finally:

@@ -3,7 +3,7 @@
 from patchmgr.commands.resolve import content_of, edited, offered, opened_text, place_of, text_of
 from patchmgr.engines.conflicts.work_order import regions_of
 from patchmgr.model.outcome import FileConflict, Reliability, Suggestion
-from patchmgr.model.resolving import Choice, Choices, Taken
+from patchmgr.model.resolving import Choice, ChoiceKind, Choices
 from tests.tables import table
 
 HEAD, MIDDLE, TAIL = b"head\n", b"between\n", b"tail\n"
@@ -20,8 +20,8 @@ TWO = FileConflict(
     suggestions=((), (CANDIDATE,)),
 )  # fmt: skip
 GONE = FileConflict("", "f", "f", "", b"old\n", None, b"new\n", None)
-OURS, THEIRS, BOTH = Choice(Taken.OURS), Choice(Taken.THEIRS), Choice(Taken.BOTH)
-MINE = Choice(Taken.EDITED, 0, b"mine\n")
+OURS, THEIRS, BOTH = Choice(ChoiceKind.OURS), Choice(ChoiceKind.THEIRS), Choice(ChoiceKind.BOTH)
+MINE = Choice(ChoiceKind.EDITED, 0, b"mine\n")
 
 
 def chosen(*choices: Choice | None, file: FileConflict = TWO) -> Choices:
@@ -35,7 +35,7 @@ def chosen(*choices: Choice | None, file: FileConflict = TWO) -> Choices:
         "ours": (OURS, b"b1\n"),
         "theirs": (THEIRS, b"b2\n"),
         "both": (BOTH, b"b1\nb2\n"),
-        "both, the other way round": (Choice(Taken.BOTH_REVERSED), b"b2\nb1\n"),
+        "both, the other way round": (Choice(ChoiceKind.BOTH_REVERSED), b"b2\nb1\n"),
         "an edit": (MINE, b"mine\n"),
         "a candidate without the text around": (offered(TWO, 1)[-1], b"b12\n"),
     },
@@ -58,11 +58,11 @@ def test_a_file_has_what_was_chosen_and_markers_elsewhere(choices: Choices, cont
 
 
 def test_a_file_in_conflict_as_a_whole_is_one_of_its_sides() -> None:
-    assert [one.taken for one in offered(GONE, 0)] == [Taken.OURS, Taken.THEIRS]
+    assert [one.taken for one in offered(GONE, 0)] == [ChoiceKind.OURS, ChoiceKind.THEIRS]
     assert content_of(GONE, chosen(OURS, file=GONE)) is None
     assert content_of(GONE, chosen(THEIRS, file=GONE)) == b"new\n"
     assert opened_text(GONE, 0, {}) == opened_text(GONE, 0, chosen(OURS, file=GONE)) == b"new\n"
-    assert edited(GONE, 0, {}, b"other\n") == Choice(Taken.EDITED, 0, b"other\n")
+    assert edited(GONE, 0, {}, b"other\n") == Choice(ChoiceKind.EDITED, 0, b"other\n")
 
 
 def test_a_place_is_the_file_around_a_region() -> None:
@@ -76,7 +76,7 @@ def test_a_place_is_the_file_around_a_region() -> None:
     "content, choice",
     {
         "the region": (HEAD + FIRST + MIDDLE + b"mine\n" + TAIL, MINE),
-        "nothing of it": (HEAD + FIRST + MIDDLE + TAIL, Choice(Taken.EDITED, 0, b"")),
+        "nothing of it": (HEAD + FIRST + MIDDLE + TAIL, Choice(ChoiceKind.EDITED, 0, b"")),
         "the line before": (HEAD + FIRST + b"other\nmine\n" + TAIL, None),
         "the line behind": (HEAD + FIRST + MIDDLE + b"mine\n", None),
         "the other region": (HEAD + b"a1\n" + MIDDLE + b"mine\n" + TAIL, None),

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 import patchmgr
-from patchmgr.plumbing.merge_process import StructureApart
+from patchmgr.plumbing.merge_process import MergeProcess
 from tests.commands.conftest import Scene, invoke
 from tests.commands.test_rebase import fork, verdicts
 
@@ -62,25 +62,25 @@ def test_no_hash_seed_changes_a_byte(torn: Scene, tmp_path: Path) -> None:
 
 def test_a_slow_helper_changes_no_byte(torn: Scene, monkeypatch: pytest.MonkeyPatch) -> None:
     quick = invoke("-C", torn.root, *LINE)
-    answer = StructureApart._answer
+    answer = MergeProcess._answer
 
-    def slow(self: StructureApart, path: str, question: tuple[object, ...]) -> tuple[object] | None:
+    def slow(self: MergeProcess, path: str, question: tuple[object, ...]) -> tuple[object] | None:
         time.sleep(0.05)
         return answer(self, path, question)
 
-    monkeypatch.setattr(StructureApart, "_answer", slow)
+    monkeypatch.setattr(MergeProcess, "_answer", slow)
     monkeypatch.setenv("XDG_CACHE_HOME", str(torn.root.parent / "cold"))
     assert invoke("-C", torn.root, *LINE) == quick
     assert verdicts(quick.json) == ["modified", "unchanged", "conflict"]
 
 
 def test_a_silent_helper_is_no_verdict(torn: Scene, monkeypatch: pytest.MonkeyPatch) -> None:
-    def idle(self: StructureApart, *, is_early: bool = False) -> subprocess.Popen[bytes]:
+    def idle(self: MergeProcess, *, is_early: bool = False) -> subprocess.Popen[bytes]:
         line, pipe = ("sleep", "600"), subprocess.PIPE
         self._process, self._patience = subprocess.Popen(line, stdin=pipe, stdout=pipe), 0.1
         return self._process
 
-    monkeypatch.setattr(StructureApart, "_start", idle)
+    monkeypatch.setattr(MergeProcess, "_start", idle)
     monkeypatch.setenv("XDG_CACHE_HOME", str(torn.root.parent / "cold"))
     answer = invoke("-C", torn.root, *LINE)
     assert answer.code == 1

@@ -97,10 +97,10 @@ def test_no_process_is_forked_while_a_thread_starts_another(
 
         return begin_noted
 
-    for name in ("in_processes", "Ahead"):
+    for name in ("in_processes", "ThreadCall"):
         monkeypatch.setattr(report, name, noted(name, getattr(report, name)))
     scene.call("report", "s")
-    assert begun == ["in_processes", "Ahead"]
+    assert begun == ["in_processes", "ThreadCall"]
 
 
 def test_an_empty_file_that_moves_is_a_deleted_and_a_new_one(scene: Scene) -> None:

@@ -9,21 +9,22 @@ from patchmgr.model.operation import (
     KeptFile,
     Operation,
     OperationKind,
-    Turned,
-    TurnedFile,
-    TurnedRef,
-    TurnedTarget,
+    RefChange,
+    TargetChange,
+    TargetFileChange,
+    WorkspaceFileChange,
 )
 from patchmgr.plumbing.operation_log import read_operation, write_operation
 from tests.tables import table
 
 SHA, COMMIT = "a" * 64, "b" * 40
-FILE = TurnedFile("f", KeptFile("100644", SHA, 0o644), None)
+FILE = TargetFileChange("f", KeptFile("100644", SHA, 0o644), None)
 OPERATION = Operation(
     3, 1700000000, "pop", next(iter(OperationKind)), (1, 2),
-    (Turned("series/s/series", None, SHA),),
-    (TurnedTarget("/checkout", (FILE, TurnedFile("g", None, KeptFile("120000", SHA))), SHA, None),),
-    (TurnedRef("store", "refs/heads/patchmgr/s", None, COMMIT),),
+    (WorkspaceFileChange("series/s/series", None, SHA),),
+    (TargetChange(
+        "/checkout", (FILE, TargetFileChange("g", None, KeptFile("120000", SHA))), SHA, None),),
+    (RefChange("store", "refs/heads/patchmgr/s", None, COMMIT),),
 )  # fmt: skip
 RAW = write_operation(OPERATION)
 

@@ -4,13 +4,13 @@ from collections.abc import Callable
 from functools import reduce
 
 from patchmgr.model.outcome import ConflictKind
-from patchmgr.model.resolving import Choice, OpenConflict, Resolving, Taken
+from patchmgr.model.resolving import Choice, ChoiceKind, OpenConflict, Resolving
 from patchmgr.model.upstream import Pin
 from patchmgr.model.work_order import OrderedRegion, WorkOrder
 from tests.tables import table
 
 PIN = Pin("v1", "0" * 40, "0" * 40)
-OURS, THEIRS = Choice(Taken.OURS), Choice(Taken.THEIRS)
+OURS, THEIRS = Choice(ChoiceKind.OURS), Choice(ChoiceKind.THEIRS)
 
 
 def conflict(name: str, *regions: str, patch: str = "p") -> OpenConflict:

@@ -10,17 +10,17 @@ from pathlib import Path
 
 import pytest
 
-from patchmgr.plumbing.background import Beside, in_processes
+from patchmgr.plumbing.background import ForkedCall, in_processes
 from patchmgr.plumbing.objects import ObjectReader
 
 _FORKING = """
 import os, sys, time
-from patchmgr.plumbing.background import Beside, in_processes
+from patchmgr.plumbing.background import ForkedCall, in_processes
 os.cpu_count = lambda: 2
 def find():
     print("begun", flush=True)
     time.sleep(60)
-kept = Beside(find)
+kept = ForkedCall(find)
 sys.exit(sys.stdin.readline() and 3)
 """
 
@@ -37,19 +37,19 @@ def only_in(parent: int, value: int) -> int:
 
 
 def test_a_value_is_found_in_a_fork() -> None:
-    found = Beside(os.getpid)()
+    found = ForkedCall(os.getpid)()
     assert (found != os.getpid()) == (threading.active_count() == 1)
 
 
 def test_what_fails_in_a_fork_or_another_process_is_found_here() -> None:
     here = partial(only_in, os.getpid())
-    assert Beside(partial(here, 7))() == 7
+    assert ForkedCall(partial(here, 7))() == 7
     assert in_processes([partial(here, number) for number in range(3)])() == [0, 1, 2]
 
 
 def test_what_nobody_waits_for_is_ended() -> None:
     start = time.monotonic()
-    with Beside(partial(time.sleep, 60)):
+    with ForkedCall(partial(time.sleep, 60)):
         pass
     assert time.monotonic() - start < 50
 
@@ -61,17 +61,17 @@ def test_another_value_may_replace_a_lost_one(count: int, monkeypatch: pytest.Mo
     def fails() -> dict[str, str]:
         raise MemoryError
 
-    assert Beside[dict[str, str]](fails, dict)() == {}
+    assert ForkedCall[dict[str, str]](fails, dict)() == {}
 
 
 def test_one_core_or_a_thread_under_way_takes_no_fork(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(os, "cpu_count", lambda: 1)
-    assert Beside(os.getpid)() == os.getpid()
+    assert ForkedCall(os.getpid)() == os.getpid()
     monkeypatch.setattr(os, "cpu_count", lambda: 2)
     wait = threading.Event()
     thread = threading.Thread(target=wait.wait)
     thread.start()
-    assert Beside(os.getpid)() == os.getpid()
+    assert ForkedCall(os.getpid)() == os.getpid()
     wait.set()
     thread.join()
 
@@ -85,7 +85,7 @@ def test_a_fork_reads_objects_by_a_git_of_its_own(tmp_path: Path) -> None:
             before = dict(reader._processes)
             return reader.find("0" * 40) is None and reader._processes != before
 
-        assert Beside(own)() or threading.active_count() > 1
+        assert ForkedCall(own)() or threading.active_count() > 1
         assert reader.find("0" * 40) is None
 
 

@@ -15,7 +15,7 @@ from patchmgr.model.edits import Edit
 from patchmgr.model.patch import FilePatch, Hunk
 from patchmgr.plumbing import merge_process
 from patchmgr.plumbing.answer_cache import Answers
-from patchmgr.plumbing.merge_process import StructureApart
+from patchmgr.plumbing.merge_process import MergeProcess
 
 BASE = "import a\nimport z\n"
 UPSTREAM = "import a\nimport b\nimport z\n"
@@ -44,13 +44,13 @@ class NoAnswers(Answers):
 
 
 @pytest.fixture
-def apart() -> Iterator[StructureApart]:
-    made = StructureApart(NoAnswers())
+def apart() -> Iterator[MergeProcess]:
+    made = MergeProcess(NoAnswers())
     yield made
     made.close()
 
 
-def test_it_answers_what_the_merge_answers(apart: StructureApart) -> None:
+def test_it_answers_what_the_merge_answers(apart: MergeProcess) -> None:
     expected = resolve(TEXTS, "a.py", MARKED)
     assert expected is not None
     assert apart(TEXTS, "a.py", MARKED) == expected
@@ -58,7 +58,7 @@ def test_it_answers_what_the_merge_answers(apart: StructureApart) -> None:
     assert apart(TEXTS, "a.py", MARKED) == expected
 
 
-def test_it_says_what_the_hunks_of_a_patch_do(apart: StructureApart) -> None:
+def test_it_says_what_the_hunks_of_a_patch_do(apart: MergeProcess) -> None:
     lines = (b" def f():\n", b"-    g(1)\n", b"+    g(1, 2)\n")
     change = FilePatch("a.py", "a.py", hunks=(Hunk(1, 2, 1, 2, b"", lines),))
     (edit,) = apart.edits_of_hunks(change)
@@ -66,7 +66,7 @@ def test_it_says_what_the_hunks_of_a_patch_do(apart: StructureApart) -> None:
     assert apart.edits_of_hunks(replace(change, old_path=None)) == ()
 
 
-def test_what_nests_too_deep_for_a_process_is_said_to_be_so(apart: StructureApart) -> None:
+def test_what_nests_too_deep_for_a_process_is_said_to_be_so(apart: MergeProcess) -> None:
     old, new = (f"{'(' * 400}{name}{')' * 400}\n" for name in "ab")
     (edit,) = apart.edits([(old, new)], "a.py")
     assert str(edit) == "change lines that are nested too deeply to describe"
@@ -82,7 +82,7 @@ def test_what_nests_too_deep_for_a_process_is_said_to_be_so(apart: StructureApar
     ],
 )
 def test_a_file_that_a_process_fails_on_has_no_solution(
-    apart: StructureApart, monkeypatch: pytest.MonkeyPatch, program: str
+    apart: MergeProcess, monkeypatch: pytest.MonkeyPatch, program: str
 ) -> None:
     with monkeypatch.context() as patched:
         patched.setattr(merge_process, "_PROGRAM", program)
@@ -94,7 +94,7 @@ def test_a_file_that_a_process_fails_on_has_no_solution(
 
 
 def test_a_file_that_a_process_fails_on_is_asked_again_of_a_fresh_one(
-    apart: StructureApart,
+    apart: MergeProcess,
 ) -> None:
     assert isinstance(apart(TEXTS, "a.py", MARKED), Resolved)
     assert apart._process is not None
@@ -104,7 +104,7 @@ def test_a_file_that_a_process_fails_on_is_asked_again_of_a_fresh_one(
 
 
 @pytest.mark.parametrize("begun", [MARKED, TORN])
-def test_a_begun_merge_is_the_same_or_is_dropped(apart: StructureApart, begun: bytes) -> None:
+def test_a_begun_merge_is_the_same_or_is_dropped(apart: MergeProcess, begun: bytes) -> None:
     expected = resolve(TEXTS, "a.py", MARKED)
     for _ in range(2):
         apart.ahead(TEXTS, "a.py", begun)
@@ -118,7 +118,7 @@ def test_a_begun_merge_is_the_same_or_is_dropped(apart: StructureApart, begun: b
     ["import os; os._exit(3)", "import os; os.kill(os.getpid(), 9)", "import time; time.sleep(99)"],
 )
 def test_a_merge_that_nobody_needs_holds_up_no_other(
-    apart: StructureApart, monkeypatch: pytest.MonkeyPatch, program: str
+    apart: MergeProcess, monkeypatch: pytest.MonkeyPatch, program: str
 ) -> None:
     monkeypatch.setattr(merge_process, "_UNNEEDED", 0.1)
     with monkeypatch.context() as patched:
@@ -137,7 +137,7 @@ def test_a_merge_that_nobody_needs_holds_up_no_other(
     ],
 )  # fmt: skip
 def test_a_process_that_does_not_answer_is_an_error_that_names_the_file(
-    apart: StructureApart, monkeypatch: pytest.MonkeyPatch, program: str, what: str
+    apart: MergeProcess, monkeypatch: pytest.MonkeyPatch, program: str, what: str
 ) -> None:
     monkeypatch.setattr(merge_process, "_PROGRAM", program)
     apart._patience = 0.1 if "sleep" in program else 60.0
@@ -152,7 +152,7 @@ def test_a_process_that_does_not_answer_is_an_error_that_names_the_file(
         assert told.value.kind == "helper"
 
 
-def test_slow_answers_are_the_same(apart: StructureApart, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_slow_answers_are_the_same(apart: MergeProcess, monkeypatch: pytest.MonkeyPatch) -> None:
     expected = apart(TEXTS, "a.py", MARKED)
     apart.close()
     waits = "; import time; time.sleep(0.2); answer_all"
@@ -163,12 +163,12 @@ def test_slow_answers_are_the_same(apart: StructureApart, monkeypatch: pytest.Mo
 
 def test_what_was_told_is_not_asked_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     merged = BASE + "def f(): ...\ndef f(): ...\n"
-    first = StructureApart(answers=Answers(tmp_path))
+    first = MergeProcess(answers=Answers(tmp_path))
     found = [first(TEXTS, "a.py", MARKED), first(TEXTS, "a.py", TORN)]
     told = first.suspect(TEXTS, merged, "a.py")
     first.close()
     monkeypatch.setattr(merge_process, "_PROGRAM", "import os; os._exit(1)")  # would be an error
-    second = StructureApart(answers=Answers(tmp_path))
+    second = MergeProcess(answers=Answers(tmp_path))
     assert [second(TEXTS, "a.py", MARKED), second(TEXTS, "a.py", TORN)] == found
     assert found[0] is not None
     assert found[1] is None
@@ -179,9 +179,9 @@ def test_what_was_told_is_not_asked_again(tmp_path: Path, monkeypatch: pytest.Mo
 def test_a_failed_process_leaves_no_answer(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with monkeypatch.context() as patched:
         patched.setattr(merge_process, "_PROGRAM", "import os; os._exit(3)")
-        failing = StructureApart(answers=Answers(tmp_path))
+        failing = MergeProcess(answers=Answers(tmp_path))
         assert failing(TEXTS, "a.py", MARKED) is None
         assert failing.suspect(TEXTS, BASE, "a.py") == ()
-    whole = StructureApart(answers=Answers(tmp_path))
+    whole = MergeProcess(answers=Answers(tmp_path))
     assert whole(TEXTS, "a.py", MARKED) == resolve(TEXTS, "a.py", MARKED)
     whole.close()

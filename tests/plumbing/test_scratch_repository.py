@@ -8,7 +8,7 @@ from msgspec.structs import replace
 
 from patchmgr.model.patch import own_author
 from patchmgr.plumbing import scratch_repository
-from patchmgr.plumbing.background import Beside
+from patchmgr.plumbing.background import ForkedCall
 from patchmgr.plumbing.scratch_repository import (
     FEW,
     MOST,
@@ -159,7 +159,9 @@ def test_a_full_disk_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
 
 def test_a_forked_process_adds_no_blob_to_the_shared_file(tmp_path: Path) -> None:
     with MadeBlobs(tmp_path) as made:
-        added = Beside(lambda: made.add("1" * 40, b"forked"), lambda: made.add("2" * 40, b"own"))
+        added = ForkedCall(
+            lambda: made.add("1" * 40, b"forked"), lambda: made.add("2" * 40, b"own")
+        )
         added()
         assert made.get("2" * 40) == b"own"
         assert "1" * 40 not in made

@@ -4,11 +4,11 @@ from msgspec.structs import replace
 
 from patchmgr.model.notes import (
     Arrival,
-    Brought,
     Carried,
     Dropped,
     GateLine,
     ResolvedFile,
+    SubsystemArrivals,
     SyncNote,
 )
 from patchmgr.model.outcome import Reliability
@@ -125,7 +125,8 @@ def test_a_short_note_says_where_from_and_where_to() -> None:
         ),
         "whole": (replace(NOTE, dropped=(Dropped("a.patch", "", True, (), ()),)),
             "### Dropped, and no upstream commit is known\n\n- `a.patch`\n"),
-        "brought": (replace(NOTE, brought=(Brought("core", (replace(CAME, pull=None),)),)),
+        "brought": (
+            replace(NOTE, brought=(SubsystemArrivals("core", (replace(CAME, pull=None),)),)),
             "- **core**: 1 commit\n  - Fix it (#&#8203;12) (`dddddddddddd`)"),
         "kernels first": (
             replace(NOTE, identical=(("a.py", "Python"), ("b.cu", "CUDA"), ("c.py", "Python"))),
@@ -147,7 +148,9 @@ def test_a_dry_run_promises_no_gates_and_no_tags() -> None:
 
 
 def test_long_lists_are_folded_and_cut() -> None:
-    long = replace(NOTE, brought=tuple(Brought(f"part {n}", (CAME,) * 9) for n in range(9)))
+    long = replace(
+        NOTE, brought=tuple(SubsystemArrivals(f"part {n}", (CAME,) * 9) for n in range(9))
+    )
     text = note_markdown(long)
     assert "<summary>90 lines</summary>" in text
     short = note_markdown(long, limit=2000)

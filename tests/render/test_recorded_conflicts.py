@@ -2,7 +2,13 @@
 
 from patchmgr.cli.root import text_of
 from patchmgr.commands.conflicts import Listed, ShownConflict, SideEdits
-from patchmgr.model.recorded_conflict import Origin, Recalled, Recorded, RecordKind, Resolution
+from patchmgr.model.recorded_conflict import (
+    Origin,
+    Recorded,
+    RecordKind,
+    ReplayedResolution,
+    Resolution,
+)
 from patchmgr.render.recorded_conflicts import (
     LONGEST,
     conflict_text,
@@ -83,7 +89,7 @@ def test_a_list_has_a_line_each() -> None:
 
 
 def test_a_replay_names_the_patches_that_met_it() -> None:
-    recalled = Recalled(solved(b"o\n"), ("s/one.patch", "s/two.patch"))
+    recalled = ReplayedResolution(solved(b"o\n"), ("s/one.patch", "s/two.patch"))
     assert text_of(replayed_text([recalled])) == (
         f"  recorded  aaaaaaaaaaaa  by learn {'0' * 40}\n"
         "    in s/one.patch\n    in s/two.patch\n    resolution: same as ours\n"

@@ -13,8 +13,8 @@ from patchmgr.model.footprint import (
     ChangedSite,
     Gate,
     Hotspot,
-    Moment,
     Reach,
+    RecordedRebase,
     Review,
     Risk,
     RiskKind,
@@ -52,7 +52,7 @@ REVIEW = Review(
     hotspots=(Hotspot("pkg/a.py", "A.f", 3, 9, ("a.patch",)),),
     window=300,
     risks=(Risk(RiskKind.ENVIRONMENT, "pkg/a.py", "APP_X"),),
-    moments=(Moment("v2", 40, True, {"a.patch": "unchanged", "b.patch": "absorbed"},
+    moments=(RecordedRebase("v2", 40, True, {"a.patch": "unchanged", "b.patch": "absorbed"},
                     {"b.patch": (Reliability("history", 9, 10),)}),),
 )  # fmt: skip
 
