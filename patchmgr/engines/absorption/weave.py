@@ -24,7 +24,7 @@ HunkId = tuple[int, int]
 """The index of a patch in the series, and of a hunk in the patch."""
 
 Pairs = tuple[Mapping[int, int], Set[bytes]]
-"""The lines of upstream's file by the node that they equal, and keys that it still has as often."""
+"""Map nodes to the equal lines of upstream's file; and the keys that it has as often as base."""
 
 CARRIED = -1  # replaces the index of a hunk if a whole file is moved to its path or away from it
 

@@ -460,7 +460,7 @@ def _joined(found: Sequence[UpstreamCommit]) -> tuple[UpstreamCommit, ...]:
 
 
 def _writers(file: FileHistory, conflict: FileConflict) -> Iterator[Step | None]:
-    """Yield the commit (or None) that wrote upstream's text in each region, or in a binary file."""
+    """Yield the commit (or None) that wrote upstream's text, for each region or the whole file."""
     versions = file.versions_shown(conflict.new_path)
     if conflict.marked is None:
         yield versions[-1].step

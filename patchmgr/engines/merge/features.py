@@ -45,7 +45,7 @@ class Subject(Struct, frozen=True):
     features: dict[str, str]
 
     def is_undone(self, text: str) -> bool:
-        """Return whether a candidate `text` has words again that only one side removed.
+        """Return whether a candidate `text` still has words that only one side removed.
 
         Punctuation counts only if that side removed no words and the text has the words of the
         other side.

@@ -274,7 +274,10 @@ def _anchor(lines: Sequence[str], language: Language) -> int:
 
 
 def _starts(text: str, lines: int, language: Language) -> int:
-    """Return the first line of the statement that is incomplete after `lines` lines, or `lines`."""
+    """Return the first line of the statement that is incomplete after `lines` lines.
+
+    If no statement is incomplete there, returns `lines`.
+    """
     at, opened = 0, list[int]()
     first = -1  # the first line of a statement that a backslash may continue
     for token in lex(text, language):

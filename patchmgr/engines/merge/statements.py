@@ -16,7 +16,7 @@ from patchmgr.engines.merge.tree import Node, leaf, tree, with_comments
 
 _NO_CODE = frozenset({"comment", "eol", "end"})
 Held = Callable[[Sequence[Node], Sequence[Node]], Node]
-"""A function that takes the nodes before and inside brackets, and makes a node of the latter."""
+"""A function that takes the nodes before and inside brackets, and joins those inside into one."""
 
 
 def grouped(

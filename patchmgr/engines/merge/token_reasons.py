@@ -448,7 +448,7 @@ def is_of_a_changed_form(conflict: Conflict, made: Made) -> bool:
 
 @lru_cache(maxsize=64)
 def _forms(text: str, names: str = WORD.pattern) -> Counter[_Form]:
-    """Count how often each name is used in each form: after a `.` or not, and before what.
+    """Count how often each name is used in each form: after a `.` or not, and what follows it.
 
     The pattern `names` matches the names to count.
     """

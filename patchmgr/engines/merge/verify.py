@@ -322,7 +322,7 @@ _FAULTS: dict[Callable[[str], bool], str] = {
     _has_static_const: "c",
     _has_nested_call: "cmake",
 }
-"""What may be wrong with a file, and the languages in which it is wrong ("" stands for all)."""
+"""Tests for faults of a file, and the family of languages that each is for ("" stands for all)."""
 
 
 def _leaves_a_pair_open(text: str, sides: Sequence[str], language: Language) -> bool:

@@ -1,7 +1,8 @@
 """Merge one file by the first method that succeeds; the methods are the rungs of a ladder.
 
-The rungs in this module: upstream did not change the file, or made the same change; git's three-way
-merge; and this merge without the hunks that upstream already has.
+This module has the first rungs: a file that upstream did not change, or changed in the same way,
+needs no merge; then git's three-way merge is tried; then this merge without the hunks that upstream
+already has.
 """
 
 from __future__ import annotations
