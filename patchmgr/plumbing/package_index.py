@@ -42,6 +42,7 @@ class Archive(Struct, frozen=True):
     kind: str
     yanked: bool = False
     size: int | None = None
+    uploaded: float | None = None  # in seconds since 1970, if the index says it (PEP 700)
 
 
 def check_filename(archive: Archive) -> None:
@@ -56,6 +57,7 @@ class Release(Struct, frozen=True):
 
     version: str
     archive: Archive
+    published: float | None = None  # when the first archive was uploaded, in seconds since 1970
 
 
 def list_releases(package: str, settings: IndexSettings) -> tuple[Release, ...]:
@@ -67,12 +69,15 @@ def list_releases(package: str, settings: IndexSettings) -> tuple[Release, ...]:
     """
     name = normalized_name(package)
     best: dict[Version, tuple[_Rank, Archive]] = {}
+    published: dict[Version, float] = {}
     for archive in _archives(name, settings):
         version = _version(archive.filename, name)
         if version is not None:
             offer = (_rank(archive), archive)
             best[version] = min(best.get(version, offer), offer, key=lambda pair: pair[0])
-    return tuple(Release(str(version), best[version][1]) for version in sorted(best))
+            if (time := archive.uploaded) is not None:
+                published[version] = min(published.get(version, time), time)
+    return tuple(Release(str(v), best[v][1], published.get(v)) for v in sorted(best))
 
 
 def _archives(name: str, settings: IndexSettings) -> Iterator[Archive]:
@@ -176,6 +181,7 @@ def _archive(package: DistributionPackage, settings: IndexSettings) -> Archive:
         _kind(filename),
         yanked=package.is_yanked,
         size=package.size,
+        uploaded=package.upload_time.timestamp() if package.upload_time else None,
     )
 
 

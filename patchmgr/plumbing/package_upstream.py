@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache
+from math import inf
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
 
 RELEASES = "refs/upstream/releases/"
 NEWEST = "refs/upstream/newest"
-_VERSIONS = "patchmgr-versions"
+_VERSIONS = "patchmgr-versions"  # a line each: the version, and when it was published, if known
 
 
 def imported(store: Path, version: str, folder: str = RELEASES) -> Resolved | None:
@@ -65,7 +66,7 @@ class PackageUpstream(OpenUpstream):
             settings = index_session.read_settings(os.environ)
             self._listed = package_index.list_releases(self._package, settings)
             beside = self.store / f"{_VERSIONS}.{os.getpid()}"
-            beside.write_text("".join(f"{r.version}\n" for r in self._listed))
+            beside.write_text("".join(f"{r.version} {r.published or ''}\n" for r in self._listed))
             beside.replace(self.store / _VERSIONS)
         return self._listed
 
@@ -176,8 +177,8 @@ class PackageUpstream(OpenUpstream):
         """Return the history from base to target: the final releases between, then the target."""
         assert base.version is not None and target.version is not None
         versions = self._versions()
-        names = _final_between(versions, base.version, target.version)
-        after = _final_between(versions, target.version, base.version)
+        names = final_between(versions, base.version, target.version)
+        after = final_between(versions, target.version, base.version)
         is_older = Version(target.version) < Version(base.version)
         return ReleaseHistory(
             self.store,
@@ -199,7 +200,7 @@ class PackageUpstream(OpenUpstream):
             raise UsageError("--every N counts commits, but a package has only releases")
         assert start.version is not None and end.version is not None
         self.releases()
-        versions = _final_between(self._versions(), start.version, end.version)
+        versions = final_between(self._versions(), start.version, end.version)
         known = self._commits()
         missing = [f"v{version}" for version in versions if version not in known]
         if missing:
@@ -225,16 +226,23 @@ class PackageUpstream(OpenUpstream):
         """
         if not (self.store / _VERSIONS).exists():
             return None, None
-        start = Version(pin.ref.removeprefix("v"))
-        newer = sorted(v for v in map(Version, self._versions()) if v > start)
-        finals = [f"v{v}" for v in newer if not v.is_prerelease]
-        return (finals[-1] if finals else pin.ref), len(finals)
+        start, versions = pin.ref.removeprefix("v"), self._versions()
+        finals = (v for v in map(Version, versions) if not v.is_prerelease)
+        newest = max(finals, default=Version(start))
+        if newest <= Version(start):
+            return pin.ref, 0
+        return f"v{newest}", len(final_between(versions, start, str(newest))) + 1
 
-    def _versions(self) -> list[str]:
-        """Return the versions on the index as of the last request, and all imported versions."""
+    def _versions(self) -> Mapping[str, float | None]:
+        """Map the versions on the index as of the last request to when they were published.
+
+        Imported releases are included. The time is in seconds since 1970, or None if unknown.
+        """
         kept = self.store / _VERSIONS
-        listed = kept.read_text().split() if kept.exists() else []
-        return list({*listed, *self._commits()})
+        lines = kept.read_text().splitlines() if kept.exists() else []
+        listed = (line.partition(" ") for line in lines)
+        times = {version: float(time) if time else None for version, _, time in listed}
+        return {**dict.fromkeys(self._commits()), **times}
 
 
 def newest_final(releases: Iterable[Release]) -> Release | None:
@@ -244,7 +252,19 @@ def newest_final(releases: Iterable[Release]) -> Release | None:
     return finals[-1] if finals else None
 
 
-def _final_between(versions: Sequence[str], start: str, end: str) -> tuple[str, ...]:
+def final_between(published: Mapping[str, float | None], start: str, end: str) -> tuple[str, ...]:
+    """Return the final releases between two, without those that continue an older branch.
+
+    `published` maps versions to the time of their publication. A release that was published after a
+    higher one up to `end` is on a maintenance branch, and not in the history of `end`: Django
+    4.2.22 to 4.2.30 came after 5.2.1.
+    """
     low, high = Version(start), Version(end)
-    inside = [Version(v) for v in versions if low < Version(v) < high]
-    return tuple(str(v) for v in sorted(inside) if not v.is_prerelease)
+    finals = ((Version(v), time) for v, time in published.items())
+    found, first = list[str](), inf  # the earliest time of the higher releases
+    for version, time in sorted(finals, reverse=True, key=lambda final: final[0]):
+        if low < version <= high and not version.is_prerelease:
+            if version != high and (time or 0) <= first:
+                found.append(str(version))
+            first = min(first, time or inf)
+    return (*reversed(found),)

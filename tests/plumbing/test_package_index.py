@@ -13,10 +13,11 @@ from patchmgr.formats.git_urls import local_path
 from patchmgr.formats.wheel_records import normalized_name
 from patchmgr.plumbing.index_session import IndexSettings, with_login, without_login
 from patchmgr.plumbing.package_index import Archive, Release, list_releases
-from patchmgr.plumbing.package_upstream import newest_final
+from patchmgr.plumbing.package_upstream import final_between, newest_final
 from tests.tables import table
 
 A, B = "a" * 64, "b" * 64
+NOON = 1704196800.0  # 2024-01-02, 12:00 UTC
 
 
 class Server(Struct):
@@ -96,14 +97,16 @@ def test_an_html_page_is_read(server: Server) -> None:
 def test_a_json_page_is_read(server: Server) -> None:
     file = {
         "filename": "p-1.0.tar.gz", "url": "../../files/p-1.0.tar.gz", "hashes": {"sha256": A},
-        "size": 7, "upload-time": "2024-01-02T03:04:05Z", "yanked": "why",
+        "size": 7, "upload-time": "2024-01-02T12:00:00Z", "yanked": "why",
     }  # fmt: skip
-    page = {"meta": {"api-version": "1.1"}, "name": "p", "files": [file], "versions": ["1.0"]}
+    later = {**file, "filename": "p-1.0-py3-none-any.whl", "upload-time": "2024-02-02T12:00:00Z"}
+    page = {"meta": {"api-version": "1.1"}, "name": "p", "files": [file, later], "versions": ["1"]}
     kind = "application/vnd.pypi.simple.v1+json"
     server.page("/simple/p/", json.dumps(page), kind)
     (release,) = list_releases("p", settings(f"{server.url}/simple/"))
     url = f"{server.url}/files/p-1.0.tar.gz"
-    assert release.archive == Archive("p-1.0.tar.gz", url, A, "sdist", True, 7)
+    assert release.archive == Archive("p-1.0.tar.gz", url, A, "sdist", True, 7, NOON)
+    assert release.published == NOON
     accepted = server.asked[0][1]["Accept"]
     assert "application/vnd.pypi.simple.v1+json" in accepted
     assert "text/html" in accepted
@@ -322,3 +325,23 @@ def test_newest_final_release(versions: list[str], yanked: list[str], expected: 
     releases = [Release(v, replace(archive, yanked=v in yanked)) for v in versions]
     found = newest_final(releases)
     assert (found.version if found else None) == expected
+
+
+@table(
+    ("published", "expected"),
+    {
+        "in order": ({"1.0": 1, "1.1": 2, "2.0": 3, "2.1": 4}, ["1.1", "2.0"]),
+        "times unknown": ({"1.0": None, "1.1": None, "2.0": None, "2.1": None}, ["1.1", "2.0"]),
+        "one unknown": ({"1.0": 1, "1.1": None, "2.0": 3, "2.1": 4}, ["1.1", "2.0"]),
+        "after a higher one": ({"1.0": 1, "1.1": 2, "1.2": 4, "2.0": 3, "2.1": 5}, ["1.1", "2.0"]),
+        "after the end": ({"1.0": 1, "1.1": 9, "2.0": 3, "2.1": 4, "2.0.1": 5}, ["2.0"]),
+        "the end unknown": ({"1.0": 1, "1.1": 9, "2.0": 3, "2.1": None}, ["2.0"]),
+        "a higher pre-release": ({"1.0": 1, "1.1": 3, "2.0rc1": 2, "2.1": 4}, ["1.1"]),
+        "one above the end": ({"1.0": 1, "1.1": 3, "2.1": 4, "3.0": 2}, ["1.1"]),
+        "base published late": ({"1.0": 9, "1.1": 2, "2.0": 3, "2.1": 4}, ["1.1", "2.0"]),
+    },
+)
+def test_releases_of_a_maintenance_branch_are_not_between(
+    published: dict[str, float | None], expected: list[str]
+) -> None:
+    assert final_between(published, "1.0", "2.1") == tuple(expected)
