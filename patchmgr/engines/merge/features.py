@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 from bisect import bisect_left
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Sequence, Set
+from functools import lru_cache
 
 from msgspec import Struct
 
@@ -152,7 +153,7 @@ def stale(
     base, *both = region.names
     rows = zip(both[::-1], removed, sides, sides[::-1], strict=True)
     left = [
-        _occurs(word, text, language) or not _occurs(word, other, language)
+        word in _names(text, language) or word not in _names(other, language)
         for words, gone, text, other in rows
         for word in words - base
         if gone[word]
@@ -160,15 +161,14 @@ def stale(
     return "no" if not left else "fewer" if all(left) else "gone"
 
 
-def _occurs(name: str, text: str, language: Language) -> bool:
-    if name not in text:
-        return False
-    parts = text.split("\n")
-    # Without comments, strings and includes: KeyDB replaces each `server.` (67b7d512cb).
-    if language is C:
-        code = (t.text for t in tokens_of(text, C) if t.kind in ("word", "directive"))
-        parts = [part for part in code if not _INCLUDE.match(part)]
-    return any(name in _NAME.findall(part) for part in parts if name in part)
+@lru_cache(maxsize=4)
+def _names(text: str, language: Language) -> Set[str]:
+    """Return the names in a text; in C, without those in comments, strings and includes."""
+    if language is not C:
+        return {*_NAME.findall(text)}
+    # KeyDB replaces each `server.` (67b7d512cb).
+    code = (t.text for t in tokens_of(text, C) if t.kind in ("word", "directive"))
+    return {name for part in code if not _INCLUDE.match(part) for name in _NAME.findall(part)}
 
 
 def _shared(ours: Words, theirs: Words) -> str:

@@ -236,6 +236,7 @@ def is_said_twice(conflict: Conflict, made: Made) -> bool:
 
 
 @lru_cache(maxsize=16)
+@lru_cache(maxsize=4)
 def _code(text: str, language: Language) -> Words:
     """Count how often each line of code occurs, ignoring comments and white space."""
     return Counter(" ".join(line.split()) for line in code_lines((text,), language))
