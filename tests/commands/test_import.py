@@ -230,13 +230,8 @@ BAD: list[Any] = [
     pytest.param(new_file("pkg/a.py"), "the file that it creates already exists", id="exists"),
     pytest.param(new_file("pkg/a.py/x"), "pkg/a.py is in the way", id="below-a-file"),
     pytest.param(new_file("../x"), "../x has a .. component", id="dots"),
-    pytest.param(new_file("pkg/../../x"), "has a .. component", id="dots-inside"),
     pytest.param(new_file("/etc/x"), "is absolute", id="absolute"),
-    pytest.param(new_file(".git/hooks/x"), "contains the reserved name .git", id="hook"),
-    pytest.param(new_file("sub/.GIT/config"), "contains the reserved name .git", id="nested-git"),
-    pytest.param(new_file("git~1/x"), "contains the reserved name .git", id="short-name"),
-    pytest.param(new_file(".patchmgr/x"), "contains the reserved name .patchmgr", id="ours"),
-    pytest.param(new_file("C:/x"), "is absolute", id="drive"),
+    pytest.param(new_file(".git/hooks/x"), "contains the reserved name .git", id="reserved"),
     pytest.param(new_file("a\\\\..\\\\b"), "", id="backslashes"),
     pytest.param("nothing here\n", "has no diff", id="no-diff"),
     pytest.param(new_file("x").encode("utf-16"), "is in UTF-16", id="utf-16"),
@@ -267,7 +262,7 @@ def test_the_others_come_without_a_patch_of_an_unsafe_path(empty: Stage) -> None
     assert order(empty) == "a.patch\n"
 
 
-@table(("diff", "words"), [row for row in BAD if row.id not in ("empty", "utf-16")])
+@table(("diff", "words"), [row for row in BAD if row.id in ("context", "truncated-line", "dots")])
 def test_all_or_nothing(empty: Stage, diff: str, words: str) -> None:
     second = new_file("other")
     box = put(empty, "box.mbox", mailbox(EDIT_A, second, diff))
@@ -312,16 +307,14 @@ def test_a_crlf_mail_on_crlf_files(stage: Stage) -> None:
     assert upstream.tree(built["head"]) == upstream.tree("main")
 
 
-@pytest.mark.parametrize(
-    "path",
-    ["conftest.py", "pkg/sitecustomize.py", "x.pth", ".gitattributes", "Makefile", "sub/setup.py",
-     ".gitmodules"],
-)  # fmt: skip
-def test_risks_are_named(empty: Stage, path: str) -> None:
-    answer = take(empty, put(empty, "risky.patch", new_file(path)))
-    assert f"  risk: risky.patch: {path}\n" in answer.out
-    quiet = take(empty, put(empty, "plain.patch", new_file("plain/file.py")))
-    assert "risk" not in quiet.out
+def test_risks_are_named(empty: Stage) -> None:
+    risky = ("conftest.py", "pkg/sitecustomize.py", "x.pth", ".gitattributes", "Makefile",
+             "sub/setup.py", ".gitmodules")  # fmt: skip
+    for number, path in enumerate((*risky, "plain/file.py")):
+        put(empty, f"folder/p{number}.patch", new_file(path))
+    lines = take(empty, empty.folder / "sources/folder").out.splitlines()
+    named = [f"  risk: p{number}.patch: {path}" for number, path in enumerate(risky)]
+    assert [line for line in lines if "risk" in line] == named
 
 
 def test_what_cannot_be_read(empty: Stage) -> None:
@@ -354,13 +347,6 @@ def test_links_in_the_workspace_are_not_followed(empty: Stage) -> None:
     assert "symbolic link" in message
     assert [path.name for path in outside.iterdir()] == ["series"]
     assert (outside / "series").read_text() == ""
-
-
-def test_an_unknown_series_gets_the_nearest_name(empty: Stage) -> None:
-    empty.run("series", "new", "vllm", "--upstream", "up", "--base", empty.base)
-    answer = empty.run("import", put(empty, "a.diff", EDIT_A), "--series", "vlm", code=2)
-    assert one_line(answer) == "there is no series vlm"
-    assert "vllm" in answer.err
 
 
 def test_many_patches_are_counted_and_listed_only_with_verbose(empty: Stage) -> None:
