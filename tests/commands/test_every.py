@@ -88,6 +88,10 @@ LINES = (
     "series guard --none: --none needs PATCH",
     "refresh --auto -i: --interactive cannot be used with --auto",
     "refresh --auto -p 1: --patch cannot be used with --auto",
+    "import --git x a..b --series s --linearize --squash:"
+    " --linearize and --squash cannot be used together",
+    "import --git x a..b --series s --first-parent -R:"
+    " --first-parent cannot be used with --reverse",
     "import x --series s --squash: --squash needs --git REPO A..B",
     "import --series s -p0 --git x a..b: -p needs a file or a folder",
     "import --series s -p0 --commit x: -p needs a file or a folder",

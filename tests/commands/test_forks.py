@@ -273,6 +273,12 @@ def test_the_series_ends_in_the_tree_of_the_fork(
     if by_merge is not None:
         assert (fork.clone.git("count-objects", "-v"), fork.clone.git("for-each-ref")) == before
     assert fork.built("s") == fork.clone.tree("main")
+    if course.__name__.startswith("subtree"):  # its commits change files in its folder
+        paths = {path for patch in done["patches"] for path in patch["paths"]}
+        assert {path.partition("/")[0] for path in paths} == {"lib"}
+        assert (done["fork"]["conflicts"], done["fork"]["learned"]) == ([], 0)
+        learned = fork.call("conflicts", "learn", "--git", fork.clone.root, f"{base}..main")
+        assert "Learned 0 resolutions" in learned.out
 
 
 def test_a_plain_import_says_what_the_merges_are_and_what_to_type(fork: Fork) -> None:
@@ -426,18 +432,6 @@ def test_a_content_that_the_fork_lacks_is_named(fork: Fork) -> None:
     fork.take("s", "--squash", base=pin)
 
 
-@pytest.mark.parametrize(
-    ("options", "words"),
-    [
-        (("--linearize", "--squash"), "--linearize and --squash cannot be used together"),
-        (("--first-parent", "-R"), "used with --reverse"),
-    ],
-)
-def test_what_does_not_go_together(fork: Fork, options: tuple[str, ...], words: str) -> None:
-    fork.series("s", fork.scene.upstream.head())
-    assert words in one_line(fork.take("s", *options, base="main~1", code=2))
-
-
 def started(
     fork: Fork, folder: Path, *options: str, ref: str = "origin/main", code: int = 0
 ) -> Answer:
@@ -494,21 +488,6 @@ def test_what_is_no_branch_of_a_fork_leaves_no_workspace(fork: Fork, tmp_path: P
     assert "Imported 1 patch into upstream" in started(fork, at, "--squash").out
     fork.scene.run("init", tmp_path / "other", "--squash", code=2)
     fork.scene.run("init", tmp_path / "other", "--from-branch", fork.clone.root, "main", code=2)
-
-
-@pytest.mark.parametrize("course", [subtree, subtree_edited, subtree_with_history])
-def test_the_commits_of_a_subtree_change_files_in_its_folder(
-    fork: Fork, course: Callable[[Fork], None]
-) -> None:
-    base = fork.scene.upstream.head()
-    play(fork, course)
-    fork.series("s", base)
-    done = fork.take("s", "--linearize", "--json", base=base).json
-    paths = {path for patch in done["patches"] for path in patch["paths"]}
-    assert {path.partition("/")[0] for path in paths} == {"lib"}
-    assert (done["fork"]["conflicts"], done["fork"]["learned"]) == ([], 0)
-    learned = fork.call("conflicts", "learn", "--git", fork.clone.root, f"{base}..main")
-    assert "Learned 0 resolutions" in learned.out
 
 
 def merged_twice(fork: Fork) -> None:
