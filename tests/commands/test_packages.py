@@ -159,26 +159,27 @@ def test_an_unknown_release_gets_the_nearest(shop: Shop) -> None:
     assert "no package index lists" in shop.refuses(*none)
 
 
-@pytest.mark.parametrize("command", ["rebase", "branch", "report", "import", "apply"])
-def test_no_other_archive(shop: Shop, monkeypatch: pytest.MonkeyPatch, command: str) -> None:
+def test_no_other_archive(shop: Shop, monkeypatch: pytest.MonkeyPatch) -> None:
     fork(shop)
     shop.offer("1.0", {"demo/a.py": text(l30="evil\n"), "demo/b.py": text()})
     clone = Repository(shop.folder / "clone")
     clone.commit({"demo/a.py": text(), "demo/b.py": text()})
     extra = shop.folder / "extra.diff"
     extra.write_text("--- a/demo/a.py\n+++ b/demo/a.py\n@@ -1 +1 @@\n-line 0\n+zero\n")
-    line: tuple[str | Path, ...] = {
-        "rebase": ("rebase", "s", "--onto", "v1.1", "--dry-run"),
-        "branch": ("branch", "s"),
-        "report": ("report", "s"),
-        "import": ("import", extra, "--series", "s", "--dry-run"),
-        "apply": ("apply", "s", "--to", clone.root, "--dry-run"),
-    }[command]
-    shop.run(*line)  # what the store has already is the pinned one
+    lines: tuple[tuple[str | Path, ...], ...] = (
+        ("rebase", "s", "--onto", "v1.1", "--dry-run"),
+        ("branch", "s"),
+        ("report", "s"),
+        ("import", extra, "--series", "s", "--dry-run"),
+        ("apply", "s", "--to", clone.root, "--dry-run"),
+    )
+    for line in lines:
+        shop.run(*line)  # what the store has already is the pinned one
     monkeypatch.setenv("XDG_CACHE_HOME", str(shop.folder / "another cache"))
-    message = shop.refuses(*line)
-    assert "demo-1.0.tar.gz of demo is not the archive that upstream.lock pins" in message
-    assert shop.run(*line, "--json", code=1).json["error"]["kind"] == "checksum-mismatch"
+    for line in lines:
+        message = shop.refuses(*line)
+        assert "demo-1.0.tar.gz of demo is not the archive that upstream.lock pins" in message
+        assert shop.run(*line, "--json", code=1).json["error"]["kind"] == "checksum-mismatch"
 
 
 def test_an_archive_that_is_not_what_the_index_says_is_refused(shop: Shop) -> None:
@@ -248,13 +249,13 @@ def test_hotspots_of_a_package_are_counted_from_release_to_release(shop: Shop) -
     assert "the last 2 upstream releases" in shop.run("report", "s", "--format", "markdown").out
 
 
-@pytest.mark.parametrize("ends", [("--from", "v1.0", "--to", "v1.1"), ("--from", "v1.0"), ()])
-def test_notes_tell_of_a_sync_between_releases(shop: Shop, ends: tuple[str, ...]) -> None:
+def test_notes_tell_of_a_sync_between_releases(shop: Shop) -> None:
     fork(shop)
     shop.run("rebase", "s", "--onto", "v1.1")
-    told = shop.run("notes", "s", *ends).out
-    assert "1 upstream release came in: from `v1.0`" in told
-    assert "demo 1.1" in told
+    for ends in (("--from", "v1.0", "--to", "v1.1"), ("--from", "v1.0"), ()):
+        told = shop.run("notes", "s", *ends).out
+        assert "1 upstream release came in: from `v1.0`" in told
+        assert "demo 1.1" in told
 
 
 def test_a_release_that_has_a_patch_brought_more_than_that(shop: Shop) -> None:

@@ -20,6 +20,7 @@ from tests.commands.faults import Killed, killing
 from tests.commands.scenes import picture, plant, text
 from tests.conftest import Repository, once
 from tests.long import LONG
+from tests.tables import table
 
 Files = dict[str, bytes | str | None]
 
@@ -332,7 +333,7 @@ def test_a_command_that_changes_files_stops_the_rebase(scene: Scene) -> None:
     assert "echo >> clean: changed clean" in answer.out
 
 
-@pytest.mark.parametrize(
+@table(
     ("arguments", "message"),
     [
         (("--onto", "x", "--repo", "."), "--repo needs --checkout"),

@@ -16,6 +16,7 @@ from tests.commands.test_conflicts import listed, merged
 from tests.commands.test_propose import BASE, BOTH, OURS, THEIRS, collide
 from tests.commands.test_rebase import verdicts
 from tests.conftest import Repository
+from tests.tables import table
 
 SIDES = tuple(
     next(line for line in text.splitlines(keepends=True) if " y = " in line)
@@ -275,7 +276,7 @@ def test_what_was_pushed_where_head_is_unborn_is_pulled(scene: Scene, other: Rep
     assert "nearest names: main" in answer.err and "upstream.lock" not in answer.err
 
 
-@pytest.mark.parametrize("verb", ["pull", "push"])
+@table("verb", ["pull", "push"])
 def test_what_is_no_repository_or_runs_a_command_is_refused(scene: Scene, verb: str) -> None:
     for where in ("ext::sh -c true", "--upload-pack=x", str(Path("nowhere").absolute())):
         scene.call("conflicts", verb, "--", where, code=2)

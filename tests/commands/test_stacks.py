@@ -8,6 +8,7 @@ import pytest
 from tests.commands.conftest import SCENE, Scene
 from tests.commands.scenes import one_line, picture, text, unchanged
 from tests.conftest import once
+from tests.tables import table
 
 LOW = {"l3": "low one\n", "l4": "low two\n"}
 
@@ -259,7 +260,7 @@ def test_a_patch_that_is_off_stays_so_in_another_series(stack: Stack) -> None:
     stack.run("move", "high-on-low", "--into", "low")
 
 
-@pytest.mark.parametrize(
+@table(
     ("arguments", "problem"),
     [
         (["high-elsewhere", "--into", "low"],

@@ -19,6 +19,7 @@ from tests.commands.conftest import SCENE, Scene
 from tests.commands.scenes import picture, text
 from tests.commands.test_rebase import fork, workspace_files
 from tests.conftest import Repository, once
+from tests.tables import table
 
 BRANCH, BADGE = "refs/heads/patchmgr/sync-s", "refs/heads/patchmgr/badge-s"
 
@@ -362,7 +363,7 @@ def test_a_workspace_below_a_shallow_clone(scene: Scene, server: Server, tmp_pat
     assert changed == "sub/upstream.lock"
 
 
-@pytest.mark.parametrize(
+@table(
     ("words", "told"),
     [
         ((), "name the remote to push to"),
