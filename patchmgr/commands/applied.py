@@ -87,6 +87,6 @@ def neighbor(found: Listing, given: str | None, *, step: int) -> str:
     rows = [r.name for r in found.patches if r.mark is not Mark.HIDDEN or r.name == start]
     at = (rows.index(start) if start in rows else -1) + step
     if not 0 <= at < len(rows):
-        where = "before the first one" if step < 0 else "after the last one"
-        raise PatchmgrError("no-patch", f"there is no patch {where}")
+        where = "before" if step < 0 else "after"
+        raise PatchmgrError("no-patch", f"{found.series} has no patch {where} {start or 'the top'}")
     return rows[at]

@@ -186,7 +186,10 @@ def _refuse_edited_files(found: _Target) -> None:
 
 
 def _refuse_buried(found: _Target, *, moves_head: bool) -> None:
-    """Raise PatchmgrError if there are commits on top of the series, or HEAD cannot move now."""
+    """Raise PatchmgrError if commits are on top of the series, or a merge or rebase is in progress.
+
+    The latter is refused only if HEAD has to move.
+    """
     clone, present = found.checkout.clone, found.applied
     if present is not None and present.head not in (None, found.head):
         onto, head = present.onto[:12], str(present.head)[:12]
@@ -197,7 +200,8 @@ def _refuse_buried(found: _Target, *, moves_head: bool) -> None:
         )
     doing = clone.in_progress()
     if doing is not None and (moves_head or found.onto != found.head):
-        raise PatchmgrError("dirty-checkout", f"{clone.root} has {doing} in progress")
+        hint = "finish or abort it, then run the command again"
+        raise PatchmgrError("dirty-checkout", f"{clone.root} has {doing} in progress", hint)
 
 
 def _apply(found: _Target, request: _Request) -> Application:
@@ -273,11 +277,11 @@ def _write(
 
 
 def _check_written(files: Iterable[tuple[str, Enum]]) -> None:
-    """Raise PatchmgrError "not-written" if a file lacks the content that was written."""
+    """Raise PatchmgrError "not-written" unless the state of each (path, state) is "patched"."""
     for path, state in files:
         if state.value != "patched":
             what = f"{path} does not have the content that was written to it"
-            raise PatchmgrError("not-written", what)
+            raise PatchmgrError("not-written", what, "run the command again")
 
 
 def _content(
@@ -504,7 +508,7 @@ def _package_exchange(
 
 
 def _own_files(target: Installation, present: Record | None) -> tuple[AppliedFile, ...]:
-    """Return the files of a record that no other program has written since."""
+    """Return the files in a record, without those that an installer has replaced since."""
     files = () if present is None else present.files
     added = [file.path for file in files if file.before is None]
     # a file that the series added may be in another package by now
@@ -518,7 +522,7 @@ def unapply_from_package(
     """Restore the original files of a package, except those that an installer has replaced since.
 
     If a file was edited, raises PatchmgrError "edited-package" or, if `is_forced`, keeps the edit
-    in a patch file; a file whose saved original belongs to another build stays as it is.
+    in a patch file. A file is not restored if its saved original is from another build.
     """
     record = session.workspace.series_record(name)
     environment, distribution = find_installed(session, record, where, takes_left=True)

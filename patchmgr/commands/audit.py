@@ -31,7 +31,7 @@ class Audited(Struct, frozen=True):
 
     @property
     def is_sound(self) -> bool:
-        """Return whether every definite finding has been accepted."""
+        """Return whether every certain finding has been accepted."""
         return not any(f.is_certain and f.accepted is None for _, f in self.findings)
 
 
@@ -42,7 +42,7 @@ def audit_series(session: Session, name: str) -> Audited:
 
 
 def audit_at_pin(session: Session, at_pin: SeriesAtPin) -> tuple[Told, ...]:
-    """Return the audit findings for a series on its pin; only definite faults get an id."""
+    """Return (patch, finding) for each fault of a series on its pin; certain ones have an id."""
     bring = partial(at_pin.loaded.upstream.try_fetch_objects, seen=at_pin.scratch)
     upstream = AuditedUpstream(at_pin.tree, at_pin.tree, at_pin.scratch, bring=bring)
     states = states_of(at_pin.carried.judged, at_pin.carried.changes, upstream)

@@ -62,7 +62,7 @@ class Publication(Struct, frozen=True):
 
 
 def mine_of(committer: str | None, *, signs_off: bool, signs: bool) -> UserIdentity:
-    """Return the parts of the user's identity that the options put into the commits."""
+    """Return what the options add to the commits: the committer, a sign-off, a signature."""
     if committer not in (None, "me"):
         raise UsageError(f"--committer must be 'me', not {committer}")
     return UserIdentity(committer == "me", signs_off, signs)
@@ -258,14 +258,17 @@ class _Place(Struct, frozen=True):
         return object_named(self.git_dir, self.workspace.ref_at(self.git_dir, name))
 
     def has_made(self, commit: str) -> bool:
-        """Return whether patchmgr made a commit, or published it with the user's name in it."""
+        """Return whether patchmgr made a commit, perhaps with the user as its committer."""
         with ObjectReader(self.git_dir) as reader:
             found = reader.find(commit)
         is_published = any(one.head == commit for one in read_published(self.workspace))
         return is_published or (found is not None and is_own_commit(found.content))
 
     def is_ours(self, head: str | None) -> bool:
-        """Return whether a branch is missing (`head`: None), in the store, or made by patchmgr."""
+        """Return whether a branch may be replaced without --force.
+
+        It may if it does not exist yet (`head` is None), is in the store, or was made by patchmgr.
+        """
         return head is None or self.clone is None or self.has_made(head)
 
     def move(self, moves: Sequence[RefMove]) -> None:

@@ -58,7 +58,7 @@ def run_commands(
     commands: Sequence[CheckCommand],
     names: Sequence[str] | None,
 ) -> list[GateResult]:
-    """Run the series' own commands in a temporary checkout, and return each result as a gate.
+    """Run a series' check commands in a temporary checkout, and return the result of each.
 
     `names` lists the commands to run: all if it is empty, none if it is None.
     """
@@ -187,7 +187,7 @@ TEXT_GATES: tuple[tuple[str, Callable[[Patch], Iterable[Problem]]], ...] = (
 
 
 def check(session: Session, name: str, commands: Sequence[str] | None) -> Checked:
-    """Run the built-in gates on a series, and its own commands if requested, and save the result.
+    """Run the built-in gates on a series, and its check commands if requested; save the result.
 
     `commands` lists the commands to run: all if it is empty, none if it is None.
     """
@@ -237,7 +237,7 @@ class _Run(Struct, frozen=True):
         ]
 
     def _links(self) -> GateResult | None:
-        """Return the gate that checks the commits cited in headers, or None if there are none."""
+        """Return the result of checking the commits cited in headers, or None if none are cited."""
         cited = [
             (patch.name, commit) for patch in self.at_pin.patches for commit in cited_commits(patch)
         ]
@@ -287,7 +287,7 @@ class _Run(Struct, frozen=True):
         ]
 
     def _audit(self) -> GateResult:
-        """Return the gate that fails if a certain audit finding has not been accepted."""
+        """Return the result of the gate "audit": every certain finding must have been accepted."""
         audited = audit_at_pin(self.session, self.at_pin)
         problems = tuple(
             Problem("audit", f.text, patch, f.path or None, f.line or None)

@@ -117,7 +117,8 @@ def resolve_conflict(session: Session, name: str, file: Path) -> tuple[Recorded,
             left = leftover_marker(content, found.sides)
             if left is not None:
                 message = f"{file}:{left[0]}: a conflict marker is left"
-                raise PatchmgrError("bad-resolution", message)
+                hint = "remove the markers, then run the command again"
+                raise PatchmgrError("bad-resolution", message, hint)
             pairs = [(found, content)]
         else:
             lessons = _lessons(memory, found, content, file)

@@ -139,14 +139,14 @@ def _read(by: str) -> tuple[int | None, str | None]:
 
 
 def _with_commit(item: Undecided, before: Decision | None) -> Undecided:
-    """Return the item; if its commit is unknown, add the commit of an older decision."""
+    """Return the item; if it has no upstream commit, add that of the earlier decision."""
     if item.commit is not None or before is None:
         return item
     return replace(item, commit=before.commit, subject=before.subject)
 
 
 def _decision(session: Session, item: Undecided, ruling: Ruling, by: str) -> Decision:
-    """Return a decision that cites the commit that `by` names, or else the one that was found."""
+    """Return a decision that cites the commit named by `by`, or else the one in `item`."""
     number, name = _read(by)
     commit, subject = item.commit, item.subject
     if number is not None:

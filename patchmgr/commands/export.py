@@ -195,7 +195,7 @@ class _Export(Struct, frozen=True):
 
 
 def _moved_from_start(carried: RebasedSeries) -> set[str]:
-    """Return the patches with a hunk for the start of a file that now applies further down."""
+    """Return the names of patches in which a hunk at line 1 of a file has moved down."""
     return {
         patch.outcome.name
         for patch in carried.judged

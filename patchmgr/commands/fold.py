@@ -100,7 +100,10 @@ def fold_diff(
         chain = pushed_chain(opened) if target in opened.names else chain_of(opened)
         diff = _below(opened, parse_patch(raw, name="the diff", strip=strip))
         if not diff.files:
-            raise PatchmgrError("bad-patch", "the given text contains no diff")
+            raise PatchmgrError(
+                "bad-patch",
+                f"{'standard input' if str(source) == '-' else source} contains no diff",
+            )
         at = chain.position(target)
         side = opened.ground.overlay(chain.states[at + 1])
         step_patch(side, diff, opened.scratch)

@@ -171,9 +171,10 @@ class Watch:
     def facts(
         self, heads: Sequence[str], own: Mapping[str, Sequence[str]]
     ) -> Mapping[str, PullFacts]:
-        """Return facts about pull requests, except those that share no history with upstream.
+        """Return the subject, author, date and changed paths of each pull request, by its head.
 
-        `own` maps the commits that upstream lacks to their parents.
+        Pull requests that share no history with upstream are left out. `own` maps the commits
+        that upstream lacks to their parents.
         """
         store, reader = self.upstream.store, self.upstream.reader
         found, ends = dict[str, PullFacts](), dict[str, tuple[str, str]]()
@@ -194,7 +195,10 @@ class Watch:
         return found
 
     def _ends(self, head: str, own: Mapping[str, Sequence[str]]) -> tuple[str, str] | None:
-        """Return a branch's merge base with upstream and its first commit; None if unrelated."""
+        """Return a pull request's merge base with upstream, and its first commit after that.
+
+        Returns None if they share no history.
+        """
         line = own_line(own, head)
         if line is not None:
             return line

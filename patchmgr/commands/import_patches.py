@@ -379,7 +379,7 @@ _RUNS_BY_BEING_THERE = frozenset(
 
 
 def risks_of(patch: Patch) -> tuple[str, ...]:
-    """Return the paths of a patch's binary files, and of files that tools run or read unasked."""
+    """Return the paths of binary files, and of files that tools run by themselves (Makefile)."""
     return tuple(
         change.path
         for change in patch.files

@@ -60,7 +60,8 @@ def merge_file(
     """Merge the files base, ours and theirs (`sides`) without writing anything.
 
     `upstream` is the side that is upstream's, "ours" or "theirs". A binary conflict keeps ours, as
-    in git. A structural merge needs a reliability of `confidence` percent.
+    in git. A structural merge is used only if its rule was right in at least
+    `confidence` percent of known cases.
     """
     base, ours, theirs = map(read_named, sides)
     is_upstream_ours = upstream == "ours"

@@ -342,7 +342,7 @@ def _breaking_commit(
 def longest_stretch(
     start: int, end: int, is_clean: Callable[[int], bool], suspects: Callable[[], Collection[int]]
 ) -> int:
-    """Return the number of the newest upstream state onto which a series rebases cleanly.
+    """Return the index of the newest upstream state onto which a series rebases cleanly.
 
     The series is on state `start`, which is returned only if a rebase to `start + 1` has conflicts.
     `suspects` returns the states that earlier conflicts name as their causes.

@@ -61,9 +61,10 @@ class _Checked(Struct, frozen=True):
 def given(
     name: str, *, file: Path | None = None, candidate: int | None = None, is_deleted: bool = False
 ) -> Given:
-    """Return a function that gives the resolution: from a file, from a candidate or from stdin.
+    """Return a function from a conflict to the proposed content of its file (None: deleted).
 
-    `candidate` is a number (from 1) in the only region, or the one whose id starts with `name`.
+    The content comes from `file`, from candidate number `candidate` (see `candidate_of`), or else
+    from standard input.
     """
     if is_deleted:
         return lambda conflict: None
@@ -79,7 +80,7 @@ def given(
 def candidate_of(conflict: FileConflict, name: str, number: int) -> bytes:
     """Return the content of a file in conflict, with one region replaced by a candidate.
 
-    The id of the region starts with `name`, or the file has only this region. Raises PatchmgrError
+    The region is the only one, or the one whose id starts with `name`. Raises PatchmgrError
     "usage" if there is no such region or candidate.
     """
     regions = regions_of(conflict)

@@ -63,7 +63,7 @@ def _review(
     sites: Callable[[], tuple[ChangedSite, ...]],
     answers: Answers,
 ) -> Review:
-    """Return the part of a report for reviewers; call `sites` last, as it waits for processes."""
+    """Return the part of a report for reviewers; `sites` is called last, because it waits."""
     loaded, scratch, base = at_pin.loaded, at_pin.scratch, at_pin.loaded.base.commit
     settings = session.workspace.settings(loaded.record.name)
     tree, files = scratch.tree(base), Fetching(loaded.upstream, scratch.read)

@@ -20,6 +20,7 @@ from patchmgr.services.work_area import is_unresolved, waiting_files
 from patchmgr.services.work_orders import work_order
 
 _LONGEST_NAME = 100
+_HELP = "to see what an answer looks like: patchmgr help agents"
 
 
 class Asked(Struct, frozen=True, rename={"is_taken": "taken"}):
@@ -99,17 +100,19 @@ def _given(raw: bytes, order: WorkOrder) -> Given:
         content = None if said.content is None else said.content.encode()
     except (msgspec.DecodeError, UnicodeError, RecursionError) as fault:
         raise PatchmgrError(
-            "resolver-answer", f"the resolver's answer cannot be read: {fault}"
+            "resolver-answer", f"the resolver's answer cannot be read: {fault}", _HELP
         ) from fault
     if (said.content is not None) + (said.candidate is not None) + said.delete != 1:
         message = "the resolver must answer with exactly one of content, candidate and delete"
-        raise PatchmgrError("resolver-answer", message)
+        raise PatchmgrError("resolver-answer", message, _HELP)
     number = said.candidate
     if number is None:
         return lambda conflict: content
     known = len(order.regions[0].candidates) if len(order.regions) == 1 else 0
     if not 1 <= number <= known:
         raise PatchmgrError(
-            "resolver-answer", f"the resolver chose candidate {number}, but there are only {known}"
+            "resolver-answer",
+            f"the resolver chose candidate {number}, but the number of candidates is {known}",
+            _HELP,
         )
     return lambda conflict: candidate_of(conflict, order.id, number)

@@ -118,7 +118,7 @@ def pull(session: Session, where: str, *, branch: str | None) -> Pulled:
 def _changed(
     workspace: Workspace, source: Source, taken: Mapping[str, Recorded], gone: Sequence[str]
 ) -> dict[str, bytes | None]:
-    """Return the files of a source that change in this workspace; None deletes a file."""
+    """Return the files that a pull from a source writes, by path; None deletes a file."""
     files: dict[str, bytes | None] = {SOURCE: write_source(source)}
     files |= {f"{name}/{file}": None for name in gone for file in FILES}
     for name, recorded in taken.items():
@@ -131,9 +131,9 @@ def _changed(
 def _throwaway(
     session: Session, url: str, branch: str | None
 ) -> Iterator[tuple[GitUpstream, str, Mapping[str, str]]]:
-    """Open a git repository with a temporary store; yield it, a branch, and the heads by branch.
+    """Open a git repository with a temporary store; yield (repository, branch name, heads).
 
-    The branch is the given one, or else the repository's default branch.
+    The branch is the given one or the repository's default branch; `heads` maps branches to ids.
     """
     with tempfile.TemporaryDirectory(prefix="patchmgr-shared-") as folder:
         store = create_store(Path(folder, "store.git"))

@@ -111,7 +111,7 @@ def _paths(patch: Patch) -> tuple[str, ...]:
 
 
 def _signs(opened: OpenSeries, patch: Patch, edits: Mapping[str, Entry | None]) -> dict[str, Sign]:
-    """Return the sign of each file: compare the states of a pushed patch, or else read its diff."""
+    """Return the sign of each file: from the states of a pushed patch, or else from its diff."""
     if patch.name not in opened.names:
         signs: dict[str, Sign] = {}
         for change in patch.files:

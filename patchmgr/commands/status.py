@@ -105,7 +105,7 @@ def status(session: Session, now: int) -> Status:
 
 
 def _distance(session: Session, record: SeriesRecord) -> tuple[str | None, int | None, str]:
-    """Return the tip, how far a pin is behind, and the unit; None, None if git cannot be run."""
+    """Return (tip, how far the pin is behind, unit); the first two are None if git fails."""
     try:
         upstream = session.upstream_of(record)
         return *upstream.distance(record.pin), f"{upstream.step}s"

@@ -60,7 +60,7 @@ def read_log(session: Session) -> Logged:
 
 
 def _sides(operations: Sequence[Operation]) -> tuple[list[Operation], list[Operation]]:
-    """Return the operations that can be undone and redone, the next one last in each list."""
+    """Return the operations that can be undone, and those that can be redone, next one last."""
     by_number = {operation.number: operation for operation in operations}
     done: list[Operation] = []
     undone: list[Operation] = []
@@ -171,7 +171,8 @@ def _edited(path: str, operation: Operation, *, is_back: bool) -> PatchmgrError:
     done, verb = ("", "undo") if is_back else (" was undone", "redo")
     return PatchmgrError(
         "edited",
-        f"{path} was edited after this operation{done}: {shown(operation.command)}",
+        f"{path} was edited after entry {operation.number} of the log{done}:"
+        f" {shown(operation.command)}",
         f"copy the edit elsewhere and restore the file, or do not {verb} entry {operation.number}",
     )
 

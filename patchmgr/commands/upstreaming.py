@@ -72,7 +72,8 @@ def _on_tip(session: Session, stack: Sequence[str]) -> Mapping[tuple[str, str], 
         upstream = loaded[0].upstream
         tip = upstream.distance(loaded[0].record.pin)[0]
         if tip is None:
-            raise PatchmgrError("unknown-ref", "run patchmgr upstream fetch first")
+            message = "it has not been fetched; run: patchmgr upstream fetch"
+            raise PatchmgrError("unknown-ref", message)
         target, parents = upstream.resolve(tip), Parents()
         options = CarryOptions(audits_conflicts=False)
         with rebase_run(session, upstream.store, options) as run:

@@ -81,8 +81,8 @@ def test_counts_and_places(three: Hands, start: str, line: str, applied: list[st
         (("goto", "t"), 2, "t is ambiguous: several names start with it"),
         (("push", "one", "-a"), 2, "name a patch or give --all, not both"),
         (("push", "\u00b2"), 2, "there is no patch \u00b2"),
-        (("prev", "one"), 1, "there is no patch before the first one"),
-        (("next", "three"), 1, "there is no patch after the last one"),
+        (("prev", "one"), 1, "w has no patch before one.patch"),
+        (("next", "three"), 1, "w has no patch after three.patch"),
     ],
     ids=lambda value: "-".join(value) if isinstance(value, tuple) else None,
 )

@@ -107,7 +107,8 @@ def test_where_each_patch_stands_upstream(backports: Backports) -> None:
     fields = ("--field", "Forwarded=https://forge.example/1, 2026-01-02", "--field", "Origin=")
     stage.run("edit", fix, "--series", "w", *fields)
     answer = stage.run("status", "--upstreaming", "--json")
-    assert answer.err == "s cannot be tried on upstream's tip: run patchmgr upstream fetch first\n"
+    told = "it has not been fetched; run: patchmgr upstream fetch"
+    assert answer.err == f"s cannot be tried on upstream's tip: {told}\n"
     rows = answer.json["upstreaming"]
     by_name = {row["patch"]: row for row in rows}
     ours = by_name["fork-one.patch"]
