@@ -187,7 +187,7 @@ def propose(
 def accept(
     name: Id,
     side: Annotated[
-        str | None, argument("[ours|theirs|proposed]", "What to accept as the resolution.")
+        str | None, argument("[ours|theirs|proposed]", "The side to record, or the proposal.")
     ] = None,
     because: Annotated[str, option("--because TEXT", "The reason for accepting a finding.")] = "",
 ) -> None:

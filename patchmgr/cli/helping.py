@@ -129,7 +129,7 @@ class _Late:
 
 
 def _is_plain(parameter: Any) -> bool:
-    """Return whether a parameter accepts every value of its type."""
+    """Return whether a parameter takes a value as it is typed, without a check by typer."""
     info = parameter.type_descriptor.parameter_info
     wishes = ("parser", "click_type", "exists", "resolve_path", "writable", "path_type")
     return not any(getattr(info, wish, None) for wish in wishes)

@@ -161,7 +161,7 @@ def diff(
     hold: Annotated[
         list[str],
         option(
-            "--hold PATH[::SYMBOL]", "Record that `check` must fail if this changes; repeatable."
+            "--hold PATH[::SYMBOL]", "Make `check` fail if this file or symbol changes; repeatable."
         ),
     ] = [],  # noqa: B006 - typer copies it
 ) -> None:

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 _NO_MERGE = 129  # for any code up to 128, git would take the content of %A as the conflicted file
 
-Upstream = Annotated[str, option("--upstream ours|theirs", "Which side is upstream.")]
+Upstream = Annotated[str, option("--upstream ours|theirs", "The side that comes from upstream.")]
 Repository = Annotated[Path, option("--git REPO", "The clone to change.")]
 
 

@@ -82,7 +82,7 @@ def upstream_add(
     ] = None,
     track: Annotated[
         str | None,
-        option("--track git|package", "Follow the git branch, or the package's releases."),
+        option("--track git|package", "What to track, if both are given: commits or releases."),
     ] = None,
     branch: Annotated[str | None, option("--branch B", "The branch to track.")] = None,
     reference: Annotated[

@@ -10,7 +10,7 @@ ENSURES = "ensures"
 
 
 class AuditFinding(Struct, frozen=True):
-    """A fault in the result of a clean merge; a definite one puts its patch in conflict."""
+    """A fault in the result of a clean merge; a certain one puts its patch in conflict."""
 
     kind: str  # a short stable word (`undefined-name`, `removed`, `signature`, ...)
     is_certain: bool
@@ -20,7 +20,7 @@ class AuditFinding(Struct, frozen=True):
     text: str  # a sentence for a person: what is wrong, and what to look at
     commit: str | None = None  # the upstream commit (or release) that caused the fault, if known
     proposal: str | None = None  # the name or text to use instead, if known
-    id: str = ""  # of a definite finding; stable while the patch and the fault do not change
+    id: str = ""  # of a certain finding; stable while the patch and the fault do not change
     accepted: str | None = None  # the reason of the person who accepted the finding
 
     @property
@@ -70,5 +70,5 @@ class Ledger(Struct, frozen=True):
 
     @property
     def is_balanced(self) -> bool:
-        """Return whether the ledger has no definite faults."""
+        """Return whether the ledger has no certain findings."""
         return not any(fault.is_certain for _, fault in self.faults)

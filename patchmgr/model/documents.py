@@ -67,7 +67,7 @@ class WordingDocument(Struct, frozen=True):
 
 
 class FindingDocument(Struct, frozen=True, rename={"is_certain": "certain"}):
-    """A finding of the audit or the ledger; `id` is null unless the finding is definite."""
+    """A finding of the audit or the ledger; `id` is null unless the finding is certain."""
 
     kind: str
     is_certain: bool

@@ -184,7 +184,7 @@ class PatchOutcome(Struct, frozen=True):
 
     @property
     def open_findings(self) -> tuple[AuditFinding, ...]:
-        """Return the definite findings that nobody has accepted yet."""
+        """Return the certain findings that nobody has accepted yet."""
         return tuple(f for f in self.findings if f.is_certain and f.accepted is None)
 
     @property

@@ -65,7 +65,7 @@ def _written(done: Application, copies: str, what: str, view: View) -> Iterator[
 
 
 def _beyond_lines(carried: PackageResult) -> Iterator[str]:
-    """Yield the paths of the patches that the package does not contain, then the notes."""
+    """Yield the paths that patches change but the package does not contain, then the notes."""
     for name, path in carried.unreachable:
         named = f"  ({clean(name)})" if name else ""
         yield f"  not in the package: {clean(path)}{named}"

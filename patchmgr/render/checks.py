@@ -156,7 +156,7 @@ def _cases(checked: Checked, gate: GateResult) -> Iterator[_Case]:
 
 
 def audited_text(results: Sequence[Audited], view: View) -> Iterator[str]:
-    """Yield the findings of each audit, one per line, beginning with the definite ones."""
+    """Yield the findings of each audit, one per line, beginning with the certain ones."""
     for audited in results:
         found = sorted(audited.findings, key=lambda told: not told[1].is_certain)
         yield f"{clean(audited.name)}  {counted(len(found), 'finding')}"

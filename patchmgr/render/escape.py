@@ -74,7 +74,7 @@ def cut_off(lines: Sequence[str], most: int, told: str, noun: str = "") -> Seque
 
 
 def share(right: int, of: int) -> str:
-    """Return `right` as a percentage of `of`, rounded down, so that only all cases give 100 %."""
+    """Return `right` as a percentage of `of`, rounded down, so that 100 % means all."""
     if right == of:
         return "100 %" if of else "-"
     return f"{1000 * right // of / 10:.1f} %"

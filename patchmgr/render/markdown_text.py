@@ -110,7 +110,8 @@ class Page:
     ) -> None:
         """Add a table with as many rows as fit, and a line that counts the other rows as `what`.
 
-        The table takes at most a `share` of the free space, and is folded below a `summary`.
+        The table takes at most a `share` of the free space. With a `summary`, only that line is
+        shown until the reader unfolds the table.
         """
         head, *lines = table(columns, rows)
         self._add_lines(title, [head], lines, what, summary, share)
@@ -118,7 +119,7 @@ class Page:
     def bullets(
         self, title: str, rows: Sequence[str], *, what: str, summary: str = "", share: float = 0.5
     ) -> None:
-        """Add a bulleted list under the limits of `table`; a row `  - …` is a nested item."""
+        """Add a bulleted list, limited and folded like `table`; rows `  - …` are nested items."""
         lines = [row if row.startswith("  - ") else f"- {row}" for row in rows]
         self._add_lines(title, [], lines, what, summary, share)
 

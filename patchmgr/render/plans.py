@@ -254,7 +254,7 @@ def _cell(verdict: Verdict, color: bool) -> str:
 
 
 def _fate(outcome: SeriesOutcome) -> str:
-    """Return the numbers of conflicts and blocked patches, or the head and verdicts if none."""
+    """Return the numbers of patches in conflict and blocked; without any, the head and verdicts."""
     if outcome.has_conflicts:
         conflicts, blocked = (outcome.count(verdict) for verdict in _LEFT)
         rest = f", {blocked} blocked" if blocked else ""

@@ -50,7 +50,7 @@ def steps(review: Review) -> str:
 
 
 def groups(footprint: Footprint) -> Iterator[tuple[str, Sequence[Tally]]]:
-    """Yield (title, rows) for each of three tables: by part, by kind and by build."""
+    """Yield the title and rows of three tables: lines by part, by kind and by build of a file."""
     yield "by part", footprint.areas
     yield "by kind", footprint.kinds
     yield "by build", footprint.builds
@@ -84,7 +84,7 @@ class TouchedSymbol(Struct, frozen=True):
 
 
 def sites_by_path(footprint: Footprint) -> Mapping[str, Sequence[TouchedSymbol]]:
-    """Return the symbols that patches change, by new path; those of upstream come first."""
+    """Return the symbols that patches change, by new path; upstream's come before new symbols."""
     last_path = {f.renamed_from or f.path: f.path for f in footprint.files}
     numbers: dict[tuple[str, bool, str | None], list[int]] = {}
     for number, patch in enumerate(footprint.patches, start=1):

@@ -145,7 +145,7 @@ def with_absorbed(
 
 
 class CarryOptions(Struct, frozen=True):
-    """The options of a rebase; mappings are keyed by series first."""
+    """The options of a rebase; a mapping in it has the names of series as its outer keys."""
 
     selected: frozenset[str] = frozenset()  # symbols given with `--select`
     stops_at_conflict: bool = False
@@ -548,7 +548,7 @@ class Auditor(Struct, frozen=True):
         )
 
     def _about(self, states: States) -> str:
-        """Return a hash of everything that the results depend on, but not the ledger's claims."""
+        """Return a hash of all that the results depend on, except what the ledger checks."""
         # `states` outlive the auditor
         if id(states) not in self.keys:
             sides = [sorted(one.tree.changes().items()) for one in (states.written, states.merged)]

@@ -105,10 +105,10 @@ def settled(session: Session, target: _Kind, *, only_reads: bool = False) -> Ite
 def record_in_force(checkout: Checkout, head: str, changed: Collection[str]) -> Record | None:
     """Return the record of the applied series, or None if it is no longer applied.
 
-    A series applied as commits is in force as long as HEAD contains the commits. Any other series
-    is in force if one of its files differs from HEAD, and has the recorded content or is edited but
-    keeps a change of the series (pushed patches: any edit). A series that changes no file is in
-    force until HEAD moves.
+    A series applied as commits is applied as long as HEAD contains them. Any other series is
+    applied if a file of it differs from HEAD and either is as the series left it, or was edited but
+    still has a change of the series (for pushed patches, any edit will do). A series that changes
+    no file is applied until HEAD moves.
     """
     record = checkout.record()
     if record is None:
@@ -139,7 +139,7 @@ def _is_patched(checkout: Checkout, file: AppliedFile) -> bool:
 def unlike_head(
     checkout: Checkout, files: Collection[AppliedFile], changed: Collection[str]
 ) -> tuple[AppliedFile, ...]:
-    """Return the applied files that may differ from HEAD; those in `changed` do."""
+    """Return the files in `changed` (they differ from HEAD), and those that git never compares."""
     index = checkout.clone.index()
 
     def may_differ(file: AppliedFile) -> bool:
@@ -153,7 +153,7 @@ def unlike_head(
 def applied_now(checkout: Checkout, head: str) -> Record | None:
     """Return the record of the applied series, or None if no series is applied.
 
-    Pushed patches count as applied until all files are as before, or as in a new HEAD.
+    Pushed patches are applied until every file is as it was before them, or as in a new HEAD.
     """
     record = checkout.record()
     if record is not None and record.pushed is not None:
@@ -262,7 +262,7 @@ def only_series(session: Session, name: str | None = None) -> str:
 def find_place(
     *, cwd: Path, named: Path | None, to: Path | None, begins: bool
 ) -> tuple[Path, Path | None]:
-    """Return the folder where to start searching for the workspace, and the checkout, if any.
+    """Return the folder from which to search for the workspace, and the checkout, if any.
 
     `named` and `to` are the workspace and the checkout that the user named. With `begins` (the
     command may push the first patch), the checkout around `cwd` always counts.

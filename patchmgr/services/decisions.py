@@ -99,9 +99,9 @@ def _keep(
     outcomes: Sequence[SeriesOutcome],
     rows: Callable[[SeriesOutcome], Iterator[Saved]],
 ) -> None:
-    """Save the rows of each outcome, in place of those of `before` for the same series.
+    """Save the rows of each outcome; keep only those rows in `before` that are of other series.
 
-    Dry runs of a series whose rebase in progress is onto another state are left out.
+    An outcome is left out if a rebase of its series onto another state is in progress.
     """
     in_progress = read_in_progress(workspace)
     states = {} if in_progress is None else dict(in_progress.states)

@@ -290,11 +290,11 @@ class _Graph:
 
 
 class _Step(Struct, frozen=True):
-    """A step of a plan; it concerns the changes from one commit, `old`, to another, `new`.
+    """A step of a plan, for the changes from the commit `old` to the commit `new`.
 
-    "move" moves the base from one upstream state to another. "pick" applies a commit. "settle"
-    makes the files equal to those of `new` by a new patch; "rest" does so for changes made in a
-    merge itself.
+    "move" moves the base from one upstream state to another. "pick" makes a patch of one commit.
+    "settle" makes a patch of whatever still differs from `new`; "rest" does so for the changes that
+    were made in a merge itself.
     """
 
     action: Literal["move", "pick", "settle", "rest"]

@@ -114,10 +114,10 @@ def find_installed(
 def own_record(
     session: Session, target: Installation, name: str, where: Location, hint: str = ""
 ) -> Record | None:
-    """Return the record of a series in a package, or None if no series is applied there.
+    """Return the record of the series applied to a package, or None if none is applied.
 
     Raises PatchmgrError "usage" if the applied series is another one, or comes from another
-    workspace. The error's hint is `hint` (by default, how to remove a series) and the series' name.
+    workspace. The name of the applied series is added to `hint`, the hint of the error.
     """
     remove = f"remove it with: patchmgr unapply {where.words()}"
     present = target.record()
@@ -136,7 +136,7 @@ def own_record(
 
 
 def _is_unlike(session: Session, other: Workspace, present: Record) -> bool:
-    """Return whether an applied series differs from the series of that name in this workspace."""
+    """Return whether an applied series of `other` is not the series of that name here."""
     ours, name = session.workspace, present.series
     try:
         # after a move, the other workspace no longer has the series

@@ -31,7 +31,7 @@ from patchmgr.services.upstream_states import End, UpstreamStates
 
 
 class Written(Struct, frozen=True):
-    """The commits that were written for a series."""
+    """The result of writing the commits of a series, and the new diffs of its patches."""
 
     top: str  # the commit that the series above is based on
     tree: str  # of `top`

@@ -258,8 +258,8 @@ def of_lesson(lesson: Lesson, *, path: str, seen: str, resolution: Resolution) -
 def of_conflict(conflict: FileConflict, *, seen: str) -> tuple[Recorded, ...]:
     """Return the records of a file's conflict: one per region, and one for all regions together.
 
-    A region has a record if its bounds are definite. A file that conflicts as a whole has one
-    record; a file in which other lines look like conflict markers has none.
+    A file that conflicts as a whole has one record. A region has none if other lines look like its
+    conflict markers, and neither has its file.
     """
     path = conflict.new_path
     if conflict.marked is None:
@@ -359,7 +359,7 @@ def _told(reason: str | None, name: str = "") -> list[str]:
 def closed_files(
     memory: Memory, opened: Sequence[str], kept: Additions | None = None
 ) -> dict[str, bytes | None]:
-    """Map the files of unresolved conflicts, which are deleted after a rebase, to None.
+    """Return the files to delete, as {path: None}: the records of conflicts without a resolution.
 
     `opened` lists the ids of the conflicts that the rebase recorded, and `kept` has the new
     resolutions.

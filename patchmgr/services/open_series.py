@@ -117,7 +117,8 @@ class OpenSeries(LoadedSeries, frozen=True, kw_only=True):
     def position(self, name: str) -> int:
         """Return the index of a pushed patch; raise PatchmgrError "no-patch" for other patches."""
         if name not in self.names:
-            raise PatchmgrError("no-patch", f"{shown(name)} is not pushed")
+            hint = f"to push it: patchmgr push {typed(name)}"
+            raise PatchmgrError("no-patch", f"{shown(name)} is not pushed", hint)
         return self.names.index(name)
 
     def refuse_hidden(self, *names: str) -> None:

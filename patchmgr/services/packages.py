@@ -274,7 +274,7 @@ class _Run:
         return None if place is None else self.package.read(place)
 
     def _lay(self, files: Mapping[str, Entry | None]) -> None:
-        """Make a new target: the old one with these installed files in it (None: deleted)."""
+        """Replace files of the target by the installed ones; None means that a file is missing."""
         if files:
             draft = Draft(own_author(), b"installed\n", files)
             self.onto_commit = write_commits(self.scratch, self.onto_commit, [draft])[0]

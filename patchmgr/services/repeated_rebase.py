@@ -58,7 +58,8 @@ class RepeatedRebase(Struct, frozen=True):
         for one in self.outcome.patches:
             if one.name == name:
                 return one
-        raise PatchmgrError("broken-workspace", f"the series no longer has a patch {name}")
+        message = f"the rebase in progress needs {name}, which is no longer in the series"
+        raise PatchmgrError("broken-workspace", message, "to abandon it: patchmgr rebase --abort")
 
     def conflict(self, place: Place) -> FileConflict | None:
         """Return the remaining conflict in a file, or None if there is none."""

@@ -213,8 +213,9 @@ def rewritten(
 ) -> dict[str, bytes]:
     """Return new patch files, by patch name, for the patches whose diff must be rewritten.
 
-    The diff of patch n turns state n into state n + 1. A patch in `fresh` is also rewritten if git
-    would write its diff differently; for one that is also in `anew`, any change is enough.
+    The diff of patch n turns state n into state n + 1. A patch whose diff does that already is
+    rewritten only if it is in `fresh` and git would write other changes, or if it is in `fresh` and
+    `anew` and git would write any byte differently.
     """
     ground = opened.ground
     stale = [
@@ -262,7 +263,7 @@ class Chain(Struct, frozen=True):
     fault: PatchmgrError | None = None
 
     def position(self, name: str) -> int:
-        """Return the index of a patch; raise `fault` if the chain ends before the patch."""
+        """Return the index of a patch; raise the chain's `fault` if the chain lacks the patch."""
         if self.fault is not None and name not in self.names:
             raise self.fault
         return self.names.index(name)
@@ -288,7 +289,10 @@ def chain_of(opened: OpenSeries) -> Chain:
 
 
 def name_stopped(opened: OpenSeries, state: State) -> str | None:
-    """Return the first patch that applied before but not to `state`, if any, and tell the user."""
+    """Return the first patch that no longer applies, now that the files are as in `state`, if any.
+
+    Also tells the user.
+    """
     left = opened.unpushed()
     end, fault = _reach(opened, left, state)
     if fault is not None and _reach(opened, left[: end + 1], opened.state)[1] is None:

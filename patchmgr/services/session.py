@@ -139,7 +139,7 @@ class Fetching(Struct, frozen=True):
 
 
 def nobody(upstream: OpenUpstream, pin: Pin) -> Author:
-    """Return the author for patches that name none: patchmgr, with the pinned commit's date."""
+    """Return the author of patches that name none: patchmgr, with the pinned commit's date."""
     found = upstream.reader.find(pin.commit)
     assert found is not None
     lines = found.content.split(b"\n\n", 1)[0].split(b"\n")

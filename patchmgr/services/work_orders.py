@@ -71,7 +71,7 @@ _SOLUTION = (
     ("merge", "the rebase accepts the text, and the file no longer has a conflict"),
     (
         "audit",
-        "the audit has no new definite finding: names resolve, calls match, and no code is lost or"
+        "the audit has no new certain finding: names resolve, calls match, and no code is lost or"
         " duplicated",
     ),
     ("ledger", "the text keeps part of each side's change; only a person may give up a side"),
