@@ -18,6 +18,7 @@ from tests.commands.conftest import Answer, invoke
 from tests.commands.every import ROWS, Place, Row, make_place, restorer
 from tests.commands.faults import KINDS, Fault, Killed, failing
 from tests.commands.scenes import PARTS, Picture, Stage, one_line, picture
+from tests.conftest import once
 from tests.long import LONG
 
 # What an operation may come on top of, or begin with, beside what is in the table of all commands.
@@ -94,7 +95,7 @@ def test_a_command_that_fails_or_is_killed_leaves_old_or_new(
     place = make_place(stage, row.state)
     place.words(row.line)
     restore = restorer(*(stage.folder / name for name in PARTS))
-    old = look(place)
+    old = once(f"look of {row.state}", stage.folder, (), lambda: look(place))
     tried = KINDS if LONG else ["killed" if at % 2 else others[at // 2 % len(others)]]
     counters = {kind: KINDS[kind](10**6) for kind in tried}
     with ExitStack() as stack:
