@@ -81,7 +81,8 @@ def test_a_line_of_a_message_that_begins_a_mail_for_git_is_quoted(stage: Stage) 
         why = f"Why it is so.\n\n{line}\nSubject: more\n"
         place.write_text(raw.replace("Why it is so.\n", why))
         assert (len(split(clone, place.read_bytes())) == 2) is is_quoted, line
-        for form, count in {"mbox": 2, "git": 1, "yocto": 1}.items():
+        others = {"git": 1, "yocto": 1} if line in (ENVELOPE, f">{ENVELOPE}") else {}
+        for form, count in {"mbox": 2, **others}.items():  # all quote in the same way
             answer = export(stage, form, "--out", out(stage, form))
             says = "has a line that would begin another mail" in answer.err
             file = out(stage, form)
