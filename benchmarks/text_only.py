@@ -23,7 +23,7 @@ from patchmgr.plumbing.renames import find_renames
 from patchmgr.plumbing.scratch_repository import Scratch
 from patchmgr.plumbing.text_merge import GitTextMerge
 from patchmgr.services.carry import RebasedSeries, items_of
-from patchmgr.services.load import Writing
+from patchmgr.services.load import CommitWriter
 from patchmgr.services.series import load_series, needed_blobs, touched_paths
 from patchmgr.services.session import Session
 from patchmgr.workspace import find_workspace
@@ -57,7 +57,7 @@ def carried_as_text(session: Session, name: str, commit: str) -> Sequence[Judged
         items = items_of(patches, loaded.file, ())
         renames = find_renames(scratch, base, onto, paths)
         judged, changes = rebase_series(items, UpstreamRange(base, onto, renames), tools)
-        with Writing(scratch, target.commit, wants_diffs=True) as writing:
+        with CommitWriter(scratch, target.commit, wants_diffs=True) as writing:
             writing.start(RebasedSeries(judged, changes))
             writing.written()
     return judged

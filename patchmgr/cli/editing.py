@@ -241,7 +241,7 @@ def undo(
     never_with("--to", to is not None, {"-n": count != 1})
     session, _ = open_checkout_series()
     done = commands.undo.undo(session, count=count, to=to)
-    answer(render.authoring.turn_value(done), render.authoring.turn_text(done, view_of()))
+    answer(render.authoring.undo_value(done), render.authoring.undo_text(done, view_of()))
 
 
 @takes("dry_run", "json")
@@ -252,7 +252,7 @@ def redo(count: Count = 1) -> None:
     """
     session, _ = open_checkout_series()
     done = commands.undo.redo(session, count=count)
-    answer(render.authoring.turn_value(done), render.authoring.turn_text(done, view_of()))
+    answer(render.authoring.undo_value(done), render.authoring.undo_text(done, view_of()))
 
 
 @takes("series", "dry_run", "json")

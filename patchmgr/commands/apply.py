@@ -63,7 +63,7 @@ from patchmgr.services.series import (
     touched_paths,
     whole_series,
 )
-from patchmgr.services.session import Session, nobody, require_pin
+from patchmgr.services.session import Session, default_author, require_pin
 from patchmgr.services.upstream_states import End
 
 
@@ -207,7 +207,7 @@ def _refuse_buried(found: _Target, *, moves_head: bool) -> None:
 def _apply(found: _Target, request: _Request) -> Application:
     session, record = request.session, request.record
     upstream = session.upstream_of(record)
-    base, author = require_pin(upstream, record.pin), nobody(upstream, record.pin)
+    base, author = require_pin(upstream, record.pin), default_author(upstream, record.pin)
     patches, series_file = whole_series(session, record)
     tell_strays(session, record.name)
     now = session.workspace.series_record(record.name)

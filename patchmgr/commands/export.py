@@ -13,7 +13,7 @@ from msgspec.structs import replace
 
 from patchmgr.commands.series import show_series
 from patchmgr.errors import PatchmgrError, UsageError
-from patchmgr.formats.exports import FORMS, ExportItem, Form, Parcel, Pinned
+from patchmgr.formats.exports import FORMS, ExportedFile, ExportItem, Form, Pinned
 from patchmgr.formats.shown import shown
 from patchmgr.formats.upstream_status import backported
 from patchmgr.model.patch import own_author
@@ -66,14 +66,14 @@ def export(
     form = _form(wanted)
     root = session.workspace.root
     _check_place(root, place)
-    parcels, skipped, files = _Export(session, name, form, package).made()
+    exported_files, skipped, files = _Export(session, name, form, package).made()
     private = root / PRIVATE / "exports"
     refuse_links(root, f"{PRIVATE}/exports")
-    delivery = Delivery(place, private, name, is_file=form.is_file)
+    delivery = ExportTarget(place, private, name, is_file=form.is_file)
     delivered = delivery.deliver(files, is_forced=is_forced, is_dry_run=session.is_dry_run)
-    for parcel in parcels:
-        for clause in form.losses(parcel):
-            session.say(f"warning: {shown(parcel.item.patch.name)} {clause}")
+    for exported in exported_files:
+        for clause in form.losses(exported):
+            session.say(f"warning: {shown(exported.item.patch.name)} {clause}")
     for path in delivered.left:
         session.say(f"Kept, because it was edited: {delivery.root / path}")
     if delivered.beside:
@@ -87,7 +87,9 @@ def export(
         delivered.written,
         delivered.deleted,
         delivered.left,
-        tuple(ExportedPatch(parcel.item.patch.name, parcel.is_kept) for parcel in parcels),
+        tuple(
+            ExportedPatch(exported.item.patch.name, exported.is_kept) for exported in exported_files
+        ),
         skipped,
     )
 
@@ -109,7 +111,7 @@ def _check_place(root: Path, place: Path) -> None:
         raise UsageError(message, "name another place with --out")
 
 
-Made = tuple[tuple[Parcel, ...], tuple[SkippedPatch, ...], Mapping[str, bytes]]
+Made = tuple[tuple[ExportedFile, ...], tuple[SkippedPatch, ...], Mapping[str, bytes]]
 
 
 class _Export(Struct, frozen=True):
@@ -127,8 +129,8 @@ class _Export(Struct, frozen=True):
             nobody = own_author()
             items = [ExportItem(one, view.file.line(one.name), nobody) for one in view.patches]
             self.form.check(items, pinned)
-            parcels = tuple(Parcel(item, item.patch.raw) for item in items)
-            return parcels, (), self.form.files(parcels, pinned)
+            exported_files = tuple(ExportedFile(item, item.patch.raw) for item in items)
+            return exported_files, (), self.form.files(exported_files, pinned)
         return self._carried()
 
     def _carried(self) -> Made:
@@ -164,8 +166,8 @@ class _Export(Struct, frozen=True):
         def content(item: ExportItem) -> bytes:
             return self.form.rewritten(item, diffs[item.patch.name], pinned)
 
-        parcels = tuple(
-            Parcel(item, item.patch.raw if as_it_is else content(item))
+        exported_files = tuple(
+            ExportedFile(item, item.patch.raw if as_it_is else content(item))
             for item, as_it_is in zip(items, kept, strict=True)
         )
         skipped = tuple(
@@ -173,7 +175,7 @@ class _Export(Struct, frozen=True):
             for o in carried.outcomes
             if not o.is_carried
         )
-        return parcels, skipped, self.form.files(parcels, pinned)
+        return exported_files, skipped, self.form.files(exported_files, pinned)
 
     def _diffs(
         self,
@@ -205,7 +207,7 @@ def _moved_from_start(carried: RebasedSeries) -> set[str]:
     }
 
 
-class Delivered(Struct, frozen=True):
+class ExportResult(Struct, frozen=True):
     """The files that an export wrote, deleted, or kept because a person edited them."""
 
     written: tuple[str, ...]
@@ -215,7 +217,7 @@ class Delivered(Struct, frozen=True):
     beside: tuple[str, ...] = ()
 
 
-class Delivery(Target):
+class ExportTarget(Target):
     """The folder to which a series is exported. Several series may share it."""
 
     fault = "edited-export"
@@ -230,7 +232,7 @@ class Delivery(Target):
 
     def deliver(
         self, files: Mapping[str, bytes], *, is_forced: bool, is_dry_run: bool
-    ) -> Delivered:
+    ) -> ExportResult:
         """Write files by path, and delete those of the last export that are no longer part of it.
 
         Raises PatchmgrError "in-the-way" for a file that patchmgr did not write, unless
@@ -256,7 +258,7 @@ class Delivery(Target):
 
     def _plan_files(
         self, wanted: Mapping[str, bytes], is_forced: bool
-    ) -> tuple[Exchange, Delivered]:
+    ) -> tuple[Exchange, ExportResult]:
         record = self.record()
         known = {} if record is None else {file.path: file.after for file in record.files}
         rows: list[Replacement] = []
@@ -288,7 +290,7 @@ class Delivery(Target):
         gone = tuple(row.path for row in rows if row.wanted is None)
         there = tuple(row.path for row in rows if row.wanted is not None)
         beside = self._patches() - wanted.keys() if record is None and not self._name else ()
-        delivered = Delivered(there, gone, tuple(left), tuple(sorted(beside)))
+        delivered = ExportResult(there, gone, tuple(left), tuple(sorted(beside)))
         return Exchange(tuple(rows), fresh, {}), delivered
 
     def _patches(self) -> set[str]:

@@ -54,7 +54,7 @@ from patchmgr.services.patch_repository import (
 )
 from patchmgr.services.repeated_rebase import RepeatedRebase
 from patchmgr.services.series import load_series, patch_commits, whole_stacks
-from patchmgr.services.session import Session, nobody, pin_of
+from patchmgr.services.session import Session, default_author, pin_of
 from patchmgr.services.work_orders import orders_of, shorter
 from patchmgr.workspace import LOCK
 
@@ -91,7 +91,7 @@ def sync(session: Session, name: str, request: SyncRequest) -> Sync:
         with rebase_run(session, upstream.store, CarryOptions(session.selected)) as run:
             end = upstream.resolve(request.onto)
             proposal = _proposal(run, stack, upstream, end)
-            date = nobody(upstream, pin_of(upstream.reader, end)).date
+            date = default_author(upstream, pin_of(upstream.reader, end)).date
             return _Publisher(run, repository, request, proposal, pulls, fork).published(date)
 
 

@@ -25,7 +25,7 @@ from patchmgr.services.session import Session
 from patchmgr.workspace import Change, LogEntry, RefPlan, Workspace
 
 
-class Turn(Struct, frozen=True):
+class UndoResult(Struct, frozen=True):
     """The result of `undo` or `redo`."""
 
     kind: OperationKind
@@ -78,7 +78,7 @@ def _sides(operations: Sequence[Operation]) -> tuple[list[Operation], list[Opera
     return done, undone
 
 
-def undo(session: Session, *, count: int, to: int | None) -> Turn:
+def undo(session: Session, *, count: int, to: int | None) -> UndoResult:
     """Undo the last `count` changes that are not undone yet, or all after operation `to`.
 
     Raises PatchmgrError "edited" if a file was edited since, "nothing-to-undo" if the log has fewer
@@ -112,7 +112,7 @@ def _after(operations: Sequence[Operation], to: int) -> tuple[list[Operation], O
     return later, OperationKind.DONE
 
 
-def redo(session: Session, *, count: int) -> Turn:
+def redo(session: Session, *, count: int) -> UndoResult:
     """Redo the `count` operations that were undone last; raise the same errors as `undo`."""
     with session.writing():
         undone = _sides(tuple(session.workspace.log.operations()))[1]
@@ -127,7 +127,7 @@ def _too_few(found: int, verb: str) -> str:
     return f"there is nothing to {verb}" if not found else f"{verb} -n can be at most {found}"
 
 
-def _turn(session: Session, chosen: Sequence[Operation], kind: OperationKind) -> Turn:
+def _turn(session: Session, chosen: Sequence[Operation], kind: OperationKind) -> UndoResult:
     is_back = kind is not OperationKind.REDO
     with ExitStack() as held:
         change = Change(files=_files(session, chosen, is_back=is_back))
@@ -145,7 +145,7 @@ def _turn(session: Session, chosen: Sequence[Operation], kind: OperationKind) ->
         session.workspace.make(change, told=told)
         paths = tuple(sorted(p for p in change.files if not p.startswith(f"{LOG}/")))
         counts = tuple((str(step.checkout.root), len(step.exchange.files)) for step in steps)
-        return Turn(kind, tuple(chosen), paths, counts)
+        return UndoResult(kind, tuple(chosen), paths, counts)
 
 
 def _files(

@@ -56,7 +56,7 @@ class ExportItem(Struct, frozen=True):
     author: Author
 
 
-class Parcel(Struct, frozen=True):
+class ExportedFile(Struct, frozen=True):
     """An exported patch, and the content of the file to write for it."""
 
     item: ExportItem
@@ -95,14 +95,14 @@ class Form(Struct, frozen=True):
         """Return a new patch file for a patch that cannot be kept, with the `diff` from git."""
         return quoted(canonical_header(item.patch, author=item.author)) + diff
 
-    def files(self, parcels: Sequence[Parcel], pinned: Pinned) -> Mapping[str, bytes]:
+    def files(self, exported_files: Sequence[ExportedFile], pinned: Pinned) -> Mapping[str, bytes]:
         """Return the content of each exported file (the patches and the series file) by path."""
-        files = {p.item.patch.name: p.content for p in parcels}
+        files = {p.item.patch.name: p.content for p in exported_files}
         lines = tuple(x for x in pinned.lines if x.name is None or x.name in files)
-        rewritten = {p.item.patch.name for p in parcels if not p.is_kept}
+        rewritten = {p.item.patch.name for p in exported_files if not p.is_kept}
         return {**files, "series": write_series(without_strip(SeriesFile(lines), rewritten))}
 
-    def losses(self, parcel: Parcel) -> tuple[str, ...]:
+    def losses(self, exported: ExportedFile) -> tuple[str, ...]:
         """Return clauses that say what tools for this format ignore or refuse in a patch."""
         return ()
 
@@ -127,10 +127,10 @@ class Quilt(Form, frozen=True):
         """Return True, because quilt can read every patch file unchanged."""
         return True
 
-    def losses(self, parcel: Parcel) -> tuple[str, ...]:
+    def losses(self, exported: ExportedFile) -> tuple[str, ...]:
         """Return clauses that name what quilt ignores in a patch."""
-        patch, found = parcel.item.patch, []
-        if parcel.item.line.guards:
+        patch, found = exported.item.patch, []
+        if exported.item.line.guards:
             found.append("has guards, which are comments for quilt: it will apply the patch")
         if any(file.binary is not None for file in patch.files):
             found.append("has a binary file, which quilt does not apply")
@@ -144,15 +144,15 @@ _SUFFIX = re.compile(r"\.(?:patch|diff)$")
 class Mails(Form, frozen=True):
     """Mails for `git am`."""
 
-    def losses(self, parcel: Parcel) -> tuple[str, ...]:
+    def losses(self, exported: ExportedFile) -> tuple[str, ...]:
         """Return clauses that warn of a quoted line, and of an empty patch, which git refuses."""
         told = "has no changes, and `git am` stops at it without --empty=keep"
-        return (*_quoting(parcel), *(() if parcel.item.patch.files else (told,)))
+        return (*_quoting(exported), *(() if exported.item.patch.files else (told,)))
 
 
-def _quoting(parcel: Parcel) -> tuple[str, ...]:
+def _quoting(exported: ExportedFile) -> tuple[str, ...]:
     """Return a clause if a line was quoted because it would begin another mail."""
-    header = parcel.item.patch.header
+    header = exported.item.patch.header
     told = "has a line that would begin another mail, so > was put before it"
     return () if quoted(header) == header else (told,)
 
@@ -166,20 +166,20 @@ class Mailbox(Mails, frozen=True):
         """Return for each patch whether splitting the mailbox gives its file back unchanged."""
         return joinable([item.patch.raw if is_mail(item) else None for item in items])
 
-    def files(self, parcels: Sequence[Parcel], pinned: Pinned) -> Mapping[str, bytes]:
+    def files(self, exported_files: Sequence[ExportedFile], pinned: Pinned) -> Mapping[str, bytes]:
         """Return the mailbox as the only file."""
-        return {"": b"".join(parcel.content for parcel in parcels)}
+        return {"": b"".join(exported.content for exported in exported_files)}
 
 
 class NumberedMails(Mails, frozen=True):
     """One numbered mail per patch, for `git am DIR/*`."""
 
-    def files(self, parcels: Sequence[Parcel], pinned: Pinned) -> Mapping[str, bytes]:
+    def files(self, exported_files: Sequence[ExportedFile], pinned: Pinned) -> Mapping[str, bytes]:
         """Return one file per mail, with names that sort in the order of the series."""
-        width = max(4, len(str(len(parcels))))
+        width = max(4, len(str(len(exported_files))))
         return {
-            f"{number:0{width}}-{_stem(parcel.item.patch.name)}.patch": parcel.content
-            for number, parcel in enumerate(parcels, 1)
+            f"{number:0{width}}-{_stem(exported.item.patch.name)}.patch": exported.content
+            for number, exported in enumerate(exported_files, 1)
         }
 
 
@@ -211,9 +211,9 @@ class Gbp(Form, frozen=True):
         has_author = item.line.is_usual and item.patch.author is not None
         return has_author and not any(map(moves_files, item.patch.files))
 
-    def losses(self, parcel: Parcel) -> tuple[str, ...]:
+    def losses(self, exported: ExportedFile) -> tuple[str, ...]:
         """Return clauses that name the mode changes and empty files that dpkg-source ignores."""
-        files = parcel.item.patch.files
+        files = exported.item.patch.files
         bare = [f for f in files if not f.hunks and not moves_files(f)]
         modes = ((f, f.old_mode, f.new_mode) for f in files if f.hunks)
         bits = [f for f, old, new in modes if old and new and old != new]
@@ -244,9 +244,9 @@ class StGit(Form, frozen=True):
         parts = [subject, b"\n\nFrom: ", who, b"\nDate: ", when, b"\n\n", text]
         return b"".join([*parts, b"\n\n" if text else b"", b"---\n\n", diff])
 
-    def files(self, parcels: Sequence[Parcel], pinned: Pinned) -> Mapping[str, bytes]:
+    def files(self, exported_files: Sequence[ExportedFile], pinned: Pinned) -> Mapping[str, bytes]:
         """Return the patches under their names, and the series file with the base commit."""
-        files = Form.files(self, parcels, pinned)
+        files = Form.files(self, exported_files, pinned)
         line = b"# This series applies on GIT commit " + pinned.commit.encode()
         series, number = _BASE.subn(line, files["series"])
         return {**files, "series": series if number else line + b"\n" + series}
@@ -306,17 +306,17 @@ class PatchPackage(Form, frozen=True):
         lines = split_lines(header)
         return b"".join(b" " + x if x.startswith(_DIFF_WORDS) else x for x in lines) + diff
 
-    def files(self, parcels: Sequence[Parcel], pinned: Pinned) -> Mapping[str, bytes]:
+    def files(self, exported_files: Sequence[ExportedFile], pinned: Pinned) -> Mapping[str, bytes]:
         """Return one file per patch; the files are numbered if there are several."""
-        if all(parcel.is_kept for parcel in parcels):
-            return {parcel.item.patch.name: parcel.content for parcel in parcels}
+        if all(exported.is_kept for exported in exported_files):
+            return {exported.item.patch.name: exported.content for exported in exported_files}
         package = _package(pinned)
         assert package is not None
         files: dict[str, bytes] = {}
-        for at, parcel in enumerate(parcels, 1):
-            number = 0 if len(parcels) == 1 else at
-            name = PackagePatch(package.packages, package.version, number, _title(parcel.item))
-            files[written_name(name)] = parcel.content
+        for at, exported in enumerate(exported_files, 1):
+            number = 0 if len(exported_files) == 1 else at
+            name = PackagePatch(package.packages, package.version, number, _title(exported.item))
+            files[written_name(name)] = exported.content
         return files
 
 
@@ -384,9 +384,9 @@ class OneDiff(Form, frozen=True):
         """Return the diff, without a header."""
         return diff
 
-    def files(self, parcels: Sequence[Parcel], pinned: Pinned) -> Mapping[str, bytes]:
+    def files(self, exported_files: Sequence[ExportedFile], pinned: Pinned) -> Mapping[str, bytes]:
         """Return the diff as the only file."""
-        return {"": parcels[0].content if parcels else b""}
+        return {"": exported_files[0].content if exported_files else b""}
 
 
 class Yocto(Form, frozen=True):
@@ -407,11 +407,11 @@ class Yocto(Form, frozen=True):
         """Return a canonical patch whose message has the required fields."""
         return with_fields(super().rewritten(item, diff, pinned), self.fields(item, pinned))
 
-    def losses(self, parcel: Parcel) -> tuple[str, ...]:
+    def losses(self, exported: ExportedFile) -> tuple[str, ...]:
         """Return clauses that say why tools would reject the patch's status field."""
-        patch = parse_patch(parcel.content, name=parcel.item.patch.name)
+        patch = parse_patch(exported.content, name=exported.item.patch.name)
         problems = stance_problems(patch, self.field)
-        return (*_quoting(parcel), *(f"may be rejected: {problem}" for problem in problems))
+        return (*_quoting(exported), *(f"may be rejected: {problem}" for problem in problems))
 
 
 class Suse(Yocto, frozen=True):

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from patchmgr.commands.refresh import Distributed, Refreshed
     from patchmgr.commands.series import Guarded
     from patchmgr.commands.show import PatchFiles
-    from patchmgr.commands.undo import Logged, Turn
+    from patchmgr.commands.undo import Logged, UndoResult
     from patchmgr.model.edits import FileEdits
     from patchmgr.services.revising import Revised
 
@@ -228,7 +228,7 @@ def _changed_files(files: Sequence[WorkspaceFileChange | TargetFileChange]) -> l
     return [{"path": f.path, "change": _sign(f.before, f.after)} for f in files]
 
 
-def turn_text(done: Turn, view: View) -> Iterator[str]:
+def undo_text(done: UndoResult, view: View) -> Iterator[str]:
     """Yield the result of `undo` or `redo`: the operations, and the numbers of changed files."""
     is_redo = done.kind.value == "redo"
     verb = view.verb("Would redo", "Redid") if is_redo else view.verb("Would undo", "Undid")
@@ -238,7 +238,7 @@ def turn_text(done: Turn, view: View) -> Iterator[str]:
     yield from (f"  {counted(count, 'file')} in {where}" for count, where in counts if count)
 
 
-def turn_value(done: Turn) -> dict[str, Any]:
+def undo_value(done: UndoResult) -> dict[str, Any]:
     """Return the result of `undo` or `redo` as JSON data."""
     return {
         "operations": [operation.number for operation in done.operations],

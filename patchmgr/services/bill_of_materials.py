@@ -13,7 +13,7 @@ from patchmgr.model.upstream import SeriesRecord
 from patchmgr.model.upstream_status import Stance
 from patchmgr.services.checkouts import series_digest
 from patchmgr.services.load import series_at_pin
-from patchmgr.services.session import Session, nobody
+from patchmgr.services.session import Session, default_author
 
 _CVE = re.compile(r"\bCVE-\d{4}-\d{4,}\b")
 _URL = re.compile(r"https?://[^\s<>\"'`)\],;]+")
@@ -45,7 +45,7 @@ def materials_of(
 
     `base` is the upstream version, and `version` the component's own.
     """
-    pin, dates = record.pin, [nobody(session.upstream_of(record), record.pin).date]
+    pin, dates = record.pin, [default_author(session.upstream_of(record), record.pin).date]
     dates += [one.author.date for one in used]
     commit = pin.commit if pin.archive is None else None
     time = max(int(date.split(" ")[0]) for date in dates)

@@ -26,11 +26,11 @@ from patchmgr.services.carry import CarryInput, CarryOptions, RebasedSeries, car
 from patchmgr.services.decisions import decisions_on, reasons_to_accept
 from patchmgr.services.memory import Memory
 from patchmgr.services.series import LoadedSeries, load_series, needed_blobs, touched_paths
-from patchmgr.services.session import Session, nobody, pin_of
+from patchmgr.services.session import Session, default_author, pin_of
 from patchmgr.services.upstream_states import End, UpstreamStates
 
 
-class Written(Struct, frozen=True):
+class WrittenCommits(Struct, frozen=True):
     """The result of writing the commits of a series, and the new diffs of its patches."""
 
     top: str  # the commit that the series above is based on
@@ -40,7 +40,7 @@ class Written(Struct, frozen=True):
     diffs: Mapping[str, bytes]  # the new diff of each commit that differs from its patch file
 
 
-class Writing(Closing):
+class CommitWriter(Closing):
     """Writes the commits of one series into the temporary repository, in the background."""
 
     def __init__(self, scratch: Scratch, parent: str, *, wants_diffs: bool) -> None:
@@ -63,17 +63,17 @@ class Writing(Closing):
         is_wanted = self._wants_diffs and not self._has_conflicts
         self._ahead = ThreadCall(lambda: _write(write, place, anew if is_wanted else ()))
 
-    def written(self) -> Written:
+    def written(self) -> WrittenCommits:
         """Wait until the commits are written, and return them."""
         assert self._ahead is not None
         commits, diffs = self._ahead.result()
         top = commits[-1] if commits else self._parent
         tree = self._scratch.reader.tree_of(top)
         if self._has_conflicts:
-            return Written(top, tree, None, (None,) * len(self._outcomes), diffs)
+            return WrittenCommits(top, tree, None, (None,) * len(self._outcomes), diffs)
         rest = iter(commits)
         ids = tuple(next(rest) if o.is_carried else None for o in self._outcomes)
-        return Written(top, tree, top, ids, diffs)
+        return WrittenCommits(top, tree, top, ids, diffs)
 
     def close(self) -> None:
         """Wait for the git processes that `start` started."""
@@ -97,7 +97,7 @@ class Parent(Struct, frozen=True):
 
     commit: str  # if there are conflicts: what merged cleanly
     left: tuple[OpenConflict, ...] = ()
-    # as in `Written`, of the series below; empty if not requested
+    # as in `WrittenCommits`, of the series below; empty if not requested
     diffs: Mapping[str, bytes] = field(default_factory=dict)
 
 
@@ -198,7 +198,7 @@ class RebaseRun(SeriesRun, frozen=True):
         if loaded.below is not None:
             parent = parents[loaded.below.record.name]
         onto = pin_of(scratch.reader, target)
-        writing = Writing(scratch, parent.commit, wants_diffs=wants_diffs)
+        writing = CommitWriter(scratch, parent.commit, wants_diffs=wants_diffs)
         given = self._carry_input(loaded, target, parent, onto, writing)
         assert given.history is not None
         with writing, ThreadCall(given.history.distance) as counted:
@@ -217,7 +217,12 @@ class RebaseRun(SeriesRun, frozen=True):
         return outcome
 
     def _carry_input(
-        self, loaded: LoadedSeries, target: Resolved, parent: Parent, onto: Pin, writing: Writing
+        self,
+        loaded: LoadedSeries,
+        target: Resolved,
+        parent: Parent,
+        onto: Pin,
+        writing: CommitWriter,
     ) -> CarryInput:
         session, scratch, record = self.session, self.scratch, loaded.record
         ends = scratch.tree(loaded.base.commit), scratch.tree(target.commit)
@@ -231,7 +236,7 @@ class RebaseRun(SeriesRun, frozen=True):
         given = self.carry_input(loaded, scratch.tree(base), scratch.tree(parent.commit), states)
         return replace(
             given,
-            author=nobody(loaded.upstream, onto),
+            author=default_author(loaded.upstream, onto),
             history=loaded.upstream.history(loaded.base, target),
             bring=bring,
             decisions=decisions_on(session.workspace, record.name),

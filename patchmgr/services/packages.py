@@ -34,7 +34,7 @@ from patchmgr.services.series import (
     touched_paths,
     whole_series,
 )
-from patchmgr.services.session import Session, nobody, require_pin
+from patchmgr.services.session import Session, default_author, require_pin
 from patchmgr.services.upstream_states import End
 
 _TEXTS = (".py", ".pyi", ".txt", ".json", ".toml", ".yaml", ".yml", ".md", ".cfg", ".ini",
@@ -256,7 +256,9 @@ class _Run:
         self.onto_commit = base if release is None else release.commit
         if self.ends.needs_all:
             files = package.record
-            self._lay(installed_tree(scratch, self.base, self.layout, files, package.read))
+            self._replace_in_target(
+                installed_tree(scratch, self.base, self.layout, files, package.read)
+            )
         self.onto = scratch.tree(self.onto_commit)
 
     def _pristine_base(self) -> str:
@@ -273,7 +275,7 @@ class _Run:
         place = self.layout.find(path)
         return None if place is None else self.package.read(place)
 
-    def _lay(self, files: Mapping[str, Entry | None]) -> None:
+    def _replace_in_target(self, files: Mapping[str, Entry | None]) -> None:
         """Replace files of the target by the installed ones; None means that a file is missing."""
         if files:
             draft = Draft(own_author(), b"installed\n", files)
@@ -285,7 +287,7 @@ class _Run:
         items, lost = self._reachable()
         paths = list(touched_paths([item.patch for item in items if item.refusal is None]))
         for _ in range(_ROUNDS):
-            self._lay(self._differing(paths))
+            self._replace_in_target(self._differing(paths))
             carried = self._carry(items)
             # files in the result that differ from the installed ones: rebase again
             paths = list(self._differing(list(carried.changes)))
@@ -362,7 +364,7 @@ class _Run:
         bring = partial(ends.upstream.try_fetch_objects, seen=self.scratch)
         bring(set(needed_blobs((self.base, self.onto), touched_paths(self.patches))))
         base, onto = ends.resolved(record.pin, self.package.version)
-        author = own_author() if ends.base is None else nobody(ends.upstream, record.pin)
+        author = own_author() if ends.base is None else default_author(ends.upstream, record.pin)
         loaded = LoadedSeries(record, self.series_file, self.patches, ends.upstream, base, author)
         states = End(base, self.base), End(onto, self.onto)
         decisions = decisions_on(session.workspace, record.name) if ends.is_elsewhere else ()

@@ -15,7 +15,7 @@ from patchmgr.model.snapshot import GITLINK
 from patchmgr.model.upstream import Lock, Resolved, SeriesRecord
 from patchmgr.plumbing.objects import StoredTree
 from patchmgr.plumbing.upstream_kinds import OpenUpstream
-from patchmgr.services.session import Session, nobody, require_pin
+from patchmgr.services.session import Session, default_author, require_pin
 from patchmgr.workspace import Workspace
 
 
@@ -55,16 +55,16 @@ def whole_stacks(session: Session, names: Sequence[str]) -> tuple[tuple[str, ...
         session.workspace.series_record(name)
     chosen = tuple(dict.fromkeys(names)) or tuple(sorted(lock.series))
     roots = dict.fromkeys((name, *lock.below(name))[-1] for name in chosen)
-    stacks = tuple(_standing_on(lock, root) for root in roots)
+    stacks = tuple(_with_series_above(lock, root) for root in roots)
     more = [name for stack in stacks for name in stack if name not in chosen]
     if more:
         session.say(f"Also included, as part of the same stack: {', '.join(more)}")
     return stacks
 
 
-def _standing_on(lock: Lock, name: str) -> tuple[str, ...]:
+def _with_series_above(lock: Lock, name: str) -> tuple[str, ...]:
     """Return a series and all series above it in the stack, lowest first."""
-    return (name, *(more for upper in lock.above(name) for more in _standing_on(lock, upper)))
+    return (name, *(more for upper in lock.above(name) for more in _with_series_above(lock, upper)))
 
 
 def whole_series(session: Session, record: SeriesRecord) -> tuple[tuple[Patch, ...], SeriesFile]:
@@ -115,7 +115,7 @@ def load_series(session: Session, name: str) -> LoadedSeries:
 def _load(session: Session, name: str) -> LoadedSeries:
     record = session.workspace.series_record(name)
     upstream = session.upstream_of(record)
-    base, author = require_pin(upstream, record.pin), nobody(upstream, record.pin)
+    base, author = require_pin(upstream, record.pin), default_author(upstream, record.pin)
     view, below = series_view(session.workspace, name), None
     if record.on is not None:
         require_one_pin(record, session.workspace.series_record(record.on))

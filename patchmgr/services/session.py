@@ -138,7 +138,7 @@ class Fetching(Struct, frozen=True):
         return file_content(tree.entry(path), self.read)
 
 
-def nobody(upstream: OpenUpstream, pin: Pin) -> Author:
+def default_author(upstream: OpenUpstream, pin: Pin) -> Author:
     """Return the author of patches that name none: patchmgr, with the pinned commit's date."""
     found = upstream.reader.find(pin.commit)
     assert found is not None

@@ -3,7 +3,7 @@
 import pytest
 
 from patchmgr.errors import PatchmgrError
-from patchmgr.formats.exports import FORMS, DiffShape, ExportItem, Parcel, Pinned
+from patchmgr.formats.exports import FORMS, DiffShape, ExportedFile, ExportItem, Pinned
 from patchmgr.formats.patch_files import parse_patch
 from patchmgr.formats.series_files import parse_series
 from patchmgr.model.patch import Author
@@ -100,8 +100,8 @@ def test_series_files_keep_comments_and_lose_what_does_not_leave(form: str) -> N
     series = parse_series("".join(f"{line}\n" for line in LINES).encode())
     one, two = item("a.patch", MAIL + EDIT), item("b.patch -p0", FLAT)
     said = Pinned("c" * 40, "v1", series.lines)
-    parcels = (Parcel(one, one.patch.raw), Parcel(two, b"rewritten"))
-    files = FORMS[form].files(parcels, said)
+    exported_files = (ExportedFile(one, one.patch.raw), ExportedFile(two, b"rewritten"))
+    files = FORMS[form].files(exported_files, said)
     assert files["a.patch"] == one.patch.raw
     assert files["b.patch"] == b"rewritten"
     base = f"# This series applies on GIT commit {'c' * 40}\n" if form == "stgit" else ""
@@ -113,7 +113,7 @@ def test_the_base_of_a_stack_is_the_pin() -> None:
     old = f"# This series applies on GIT commit {'a' * 40}\n"
     one = item("a", FREE + EDIT)
     said = Pinned("c" * 40, "v1", (*parse_series(old.encode()).lines, one.line))
-    files = FORMS["stgit"].files((Parcel(one, one.patch.raw),), said)
+    files = FORMS["stgit"].files((ExportedFile(one, one.patch.raw),), said)
     assert files["series"].decode() == old.replace("a" * 40, "c" * 40) + "a\n"
 
 
@@ -131,16 +131,16 @@ def test_a_patch_in_stgits_words() -> None:
 
 def test_numbered_mails_sort() -> None:
     names = ["0042-old.patch", "sub/b.diff", "c", "0001-.patch"]
-    parcels = [Parcel(item(name, EDIT), b"") for name in names]
-    assert list(FORMS["git"].files(parcels, pinned())) == [
+    exported_files = [ExportedFile(item(name, EDIT), b"") for name in names]
+    assert list(FORMS["git"].files(exported_files, pinned())) == [
         "0001-old.patch", "0002-b.patch", "0003-c.patch", "0004-patch.patch",
     ]  # fmt: skip
 
 
 def test_files_of_patch_package() -> None:
     form = FORMS["patch-package"]
-    one = Parcel(item("sub/a b.patch".replace(" ", "+"), EDIT), b"new")
-    two = Parcel(item("q+0.1.0+003+why.patch", EDIT), b"new")
+    one = ExportedFile(item("sub/a b.patch".replace(" ", "+"), EDIT), b"new")
+    two = ExportedFile(item("q+0.1.0+003+why.patch", EDIT), b"new")
     said = pinned(package="@s/p")
     assert list(form.files((one,), said)) == ["@s+p+1.2.3.patch"]
     names = ["@s+p+1.2.3+001+a-b.patch", "@s+p+1.2.3+002+why.patch"]
@@ -209,6 +209,6 @@ LOSSES = [
 @table(("form", "line", "text", "words"), LOSSES)
 def test_what_readers_pass_over(form: str, line: str, text: str, words: tuple[str, ...]) -> None:
     one = item(line, text)
-    found = FORMS[form].losses(Parcel(one, one.patch.raw))
+    found = FORMS[form].losses(ExportedFile(one, one.patch.raw))
     assert len(found) == len(words)
     assert all(clause.startswith(word) for clause, word in zip(found, words, strict=True))

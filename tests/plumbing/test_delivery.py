@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from patchmgr.commands.export import Delivered, Delivery
+from patchmgr.commands.export import ExportResult, ExportTarget
 from patchmgr.errors import PatchmgrError
 from patchmgr.plumbing import target
 from tests.commands.scenes import picture
@@ -26,24 +26,24 @@ def deliver(
     is_file: bool = False,
     force: bool = False,
     dry: bool = False,
-) -> Delivered:
+) -> ExportResult:
     private = place.parents[1] / "private" / "exports"
-    delivery = Delivery(place, private, "s", is_file=is_file)
+    delivery = ExportTarget(place, private, "s", is_file=is_file)
     return delivery.deliver(files, is_forced=force, is_dry_run=dry)
 
 
 def test_files_are_written_where_nothing_was(place: Path) -> None:
-    assert deliver(place, FILES) == Delivered(("a", "series", "sub/b"), (), ())
+    assert deliver(place, FILES) == ExportResult(("a", "series", "sub/b"), (), ())
     assert {path: row[2] for path, row in picture(place).items() if row[0] == "file"} == FILES
-    assert deliver(place, FILES) == Delivered((), (), ())
+    assert deliver(place, FILES) == ExportResult((), (), ())
 
 
 def test_a_dry_run_writes_nothing(place: Path) -> None:
-    assert deliver(place, FILES, dry=True) == Delivered(("a", "series", "sub/b"), (), ())
+    assert deliver(place, FILES, dry=True) == ExportResult(("a", "series", "sub/b"), (), ())
     assert not place.parent.exists()
     deliver(place, FILES)
     before = picture(place.parents[1])
-    assert deliver(place, {"a": b"new"}, dry=True) == Delivered(("a",), ("series", "sub/b"), ())
+    assert deliver(place, {"a": b"new"}, dry=True) == ExportResult(("a",), ("series", "sub/b"), ())
     assert picture(place.parents[1]) == before
 
 
@@ -52,7 +52,7 @@ def test_the_next_export_replaces_and_deletes_what_is_ours(place: Path) -> None:
     place.joinpath("a").chmod(0o600)
     place.joinpath("README").write_text("mine\n")
     fresh = {"series": b"a\nc\n", "a": b"A\n", "c": b"C\n"}
-    assert deliver(place, fresh) == Delivered(("c", "series"), ("sub/b",), ())
+    assert deliver(place, fresh) == ExportResult(("c", "series"), ("sub/b",), ())
     assert sorted(os.listdir(place)) == ["README", "a", "c", "series"]
     assert place.joinpath("a").stat().st_mode & 0o777 == 0o600
 
@@ -83,7 +83,7 @@ def test_an_exported_file_that_was_edited_is_a_persons(place: Path) -> None:
     place.joinpath("a").write_text("edited\n")
     with pytest.raises(PatchmgrError, match=r"a in .* was not written by an export of s"):
         deliver(place, {**FILES, "a": b"new"})
-    assert deliver(place, {"series": b""}) == Delivered(("series",), ("sub/b",), ("a",))
+    assert deliver(place, {"series": b""}) == ExportResult(("series",), ("sub/b",), ("a",))
     assert place.joinpath("a").read_text() == "edited\n"
 
 
