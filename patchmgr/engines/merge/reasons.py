@@ -350,12 +350,23 @@ def _is_emptied(conflict: Conflict, made: Made) -> bool:
 
 
 def _is_unaccounted(conflict: Conflict, made: Made) -> bool:
-    """Return whether the candidate lacks a word that both sides keep, or has a word too often."""
+    """Return whether the candidate lacks a word that both sides keep, or has a word too often.
+
+    A line that both sides add once, where base has other lines, is too often there if it is twice.
+    """
     known, merged = conflict.subject, Counter(words_of(normalized(made.text)))
     base, sides = known.base, (known.ours, known.theirs)
     kept = base - (base - sides[0]) - (base - sides[1])
     more = merged - (base + (sides[0] - base) + (sides[1] - base))
-    return bool(kept - merged) or any(map(WORD.match, more))
+    # Both sides put a call into an `if` with an `else`, and one of them adds braces around both:
+    # the merge had two `else` (MapServer/MapServer 32c839b9b9).
+    old, *new = map(counted, (*conflict.region.sides, lines_of(made.text)))
+    twice = (x for x, n in new[2].items() if n > 1 == new[0][x] == new[1][x] > old[x])
+    return (
+        bool(kept - merged)
+        or any(map(WORD.match, more))
+        or (any(old) and any(map(is_distinctive_line, twice)))
+    )
 
 
 def is_annotation(line: str) -> bool:

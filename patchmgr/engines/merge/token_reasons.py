@@ -52,10 +52,11 @@ _INCLUDED = re.compile(
 _SIGN = re.compile(r"[(=;,{\[]")  # the end of what is declared
 # the name that a line declares or assigns
 _DECLARES = re.compile(
-    # after a type, as in `int a;` or `T a[3] = {`, but not in `return a;` or `struct a {`
+    # after a type, as in `int a;`, `T a[3] = {` or `int a(0);` (codership/galera 7acc48979c), but
+    # not in `return a;` or `struct a {`
     r"\s*(?!(?:case|delete|else|extern|friend|goto|namespace|new|return|throw|typedef|using)\b)"
     r"(?!(?:class|enum|struct|union)\s+\w+\s*[;{])"
-    r"\w(?:[\w<>,\s*&]|::)*[\s*&>](\w+)\s*(?:=[^=]|[;\[{])"
+    r"\w(?:[\w<>,\s*&]|::)*[\s*&>](\w+)\s*(?:=[^=]|[;\[{]|\(\w+\);)"
     # `a.b = 1` or `#define A 1`
     r"|\s*(?!\w+\s*=\s*=)((?:\w+(?:\.|->|::))*\w+)\s*=[^=]|#\s*define\s+(\w+)"
     # `let a: T` or `a: 1`
