@@ -42,7 +42,9 @@ def is_regrouped(conflict: Conflict, made: Made) -> bool:
 
     A missing comma and adjacent strings count, too. Both sides of a merge in torchao (7ca78ec6dc2a)
     add a call, and the merge joined the two calls into one that has the strings of both. A lost
-    prefix counts as well: `-v1` and `v2 - v1` would give `v2 - v1`.
+    prefix counts as well: `-v1` and `v2 - v1` would give `v2 - v1`. So does an operator
+    that gets into brackets of the other side: of `not a or not b` and `not (a or b)`, evennia
+    a6ee445f93 would become `not (a or not b)`.
     """
     texts = (made.text, *map("".join, conflict.region.sides))
     merged, base, ours, theirs = (competing(text, conflict.around.language) for text in texts)
@@ -61,10 +63,11 @@ def competing(text: str, language: Language) -> Counter[tuple[str, str]]:
 
     Brackets around an operand count as an operator, and so does a cast. A pair does not count if
     either operator may be applied first, as in `a + b + c`, or if one is a comparison and the other
-    is `and` or `or`. These also count as pairs: two adjacent strings; `*` and what follows its
-    operand, as in `*p[0]`; an `else` and all `if`s that it could belong to. Two operands with only
-    a line end between them count as `("", "")`, and a prefix operator as `("", prefix)`. In C, an
-    operand before a `}` counts as `("}", "")`: a `;` or `,` may be missing.
+    is `and` or `or`. An operator within brackets counts with the one before them. These also count
+    as pairs: two adjacent strings; `*` and what follows its operand, as in `*p[0]`; an `else` and
+    all `if`s that it could belong to. Two operands with only a line end between them count as
+    `("", "")`, and a prefix operator as `("", prefix)`. In C, an operand before a `}` counts as
+    `("}", "")`: a `;` or `,` may be missing.
     """
     reader = _Reader(language)
     for token, after in pairwise(t for t in tokens_of(text, language) if t.kind != "comment"):
@@ -172,6 +175,8 @@ class _Reader:
 
     def _count(self, others: list[str], word: str) -> None:
         """Count a pair for each operator before this one, if it matters which is applied first."""
+        if self.outer and self.outer[-1][1] and self.outer[-1][0] and word != _GROUP:
+            self.found[f"{self.outer[-1][0][-1]} (", word] += 1
         for one in others:
             pair = {one, word}
             is_same = one == word and one in _ASSOCIATIVE

@@ -44,7 +44,7 @@ def test_operators_apart_merge(path: str, base: str, ours: str, theirs: str, mer
         "by precedence": ("a.py", "a + b * c == d and e", [("+", "*"), ("+", "==")]),
         "either first": ("a.c", "a + b + c", []),
         "not either first": ("a.c", "a - b - c", [("-", "-")]),
-        "brackets": ("a.c", "a * (b + c)", [("*", "()")]),
+        "brackets": ("a.c", "a * (b + c)", [("*", "()"), ("* (", "+")]),
         "a cast": ("a.c", "(int)a / b", [("()", "/")]),
         "a call, and a type": ("a.cc", "vector<int> &a = f(b, *c);", [("", "* ")]),
         "postfix": ("a.rs", "f()? && g()", []),
