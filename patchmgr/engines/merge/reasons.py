@@ -90,7 +90,7 @@ def _is_indented(conflict: Conflict, made: Made) -> bool:
     """Return whether the conflict is only about layout, but in Python that changes the meaning.
 
     The candidate is accepted if it has the code of one side in the layout of the other. Tokens are
-    compared, because Python 2 cannot be parsed (pyload/pyload be459e0b40, 8da44b430b).
+    compared, because not all of Python 2 can be parsed (pyload/pyload be459e0b40, 8da44b430b).
     """
     base, ours, theirs = map("".join, conflict.region.sides)
     cases = {

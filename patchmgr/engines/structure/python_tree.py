@@ -6,7 +6,9 @@ import ast
 import re
 import warnings
 from collections.abc import Iterator, Sequence
-from functools import lru_cache
+from functools import lru_cache, reduce
+
+from patchmgr.formats.late_patterns import late_pattern
 
 _ODD = re.compile("[\r\udc80-\udcff]")  # a CR, or a byte that is not UTF-8
 Function = ast.FunctionDef | ast.AsyncFunctionDef
@@ -14,14 +16,42 @@ Definition = Function | ast.ClassDef
 Assigned = ast.Assign | ast.AnnAssign
 Import = ast.Import | ast.ImportFrom
 BLOCKS = (ast.stmt, ast.ExceptHandler, ast.match_case)
+_PYTHON_2 = tuple(
+    (late_pattern(old), new)
+    for old, new in (
+        # `print; a, b` is the statement `print a, b` with the same names and brackets.
+        (r"(?m)^(.*:|)([ \t]*)(print|exec)[ \t]+(?=[\w\"'`{\[])", r"\1\2\3; "),
+        (r"(?m)^(.*:|)([ \t]*raise)[ \t]+(?=[\w.]+(?:\(.*\))?[ \t]*,)", r"\1\2; "),
+        (r"(?m)^([ \t]*except\b.*|[^:\n]*\)),[ \t]*(\w+)[ \t]*:", r"\1 as \2:"),
+        (r"\blambda[ \t]*\(([\w, ]+)\)[ \t]*:", r"lambda \1:"),
+        (r"\basync\b(?![ \t]+(?:def|for|with)\b)", "async_"),
+        (r"(?<![\w.])0+(?=[1-9]\d*\b(?![.]))", "0o"),
+        (r"(?<![\w.])(\d\w*)[lL]\b", r"\1"),
+        (r"\b[uU](?=[rR][\"'])", ""),
+        (r"`([^`\n]+)`", r"(\1)"),
+        ("<>", "!="),
+    )
+)
 _PARSED = 16  # texts, because several checks parse the same one
 _TREES = 4  # trees: those of three sides and of their merge
 
 
 @lru_cache(maxsize=_PARSED)
 def parse_python(text: str) -> ast.Module | None:
-    """Return the syntax tree of a text, or None if it does not parse. Do not modify the tree."""
-    return parse_anew(text)
+    """Return the syntax tree of a text, or None if it does not parse. Do not modify the tree.
+
+    Python 2 is parsed, too: what Python 3 writes otherwise is replaced, without moving a line.
+    """
+    # 240 of 1,300 merged Python files of 14 projects were Python 2. Unchecked, merges got an `else`
+    # before `except` (pulp 7c4b41b1df), and lost an import that the other side uses (3951966634).
+    tree = parse_anew(text)
+    if tree is None and (newer := reduce(_replace, _PYTHON_2, text)) != text:
+        tree = parse_anew(newer)
+    return tree
+
+
+def _replace(text: str, rule: tuple[re.Pattern[str], str]) -> str:
+    return rule[0].sub(rule[1], text)
 
 
 def parse_anew(text: str) -> ast.Module | None:

@@ -45,7 +45,7 @@ def test_a_statement_moved_out_of_a_block_is_not_a_change_of_layout() -> None:
     assert {one.asks for one in found.values()} == {"indented"}
 
 
-_CLEAN = "def f(x):\n    print x\n"  # of Python 2, which is not parsed
+_CLEAN = "def f((x, y)):\n    g(x)\n"  # of Python 2, and not parsed
 
 
 @table(
@@ -450,11 +450,24 @@ def test_a_section_whose_release_one_side_changes_asks_a_person(
     assert _by_text("CHANGES.md", base, ours, theirs)[merged].asks == asks
 
 
+_PYTHON_2 = """\
+from a.async import b, c
+print 'd', 0777, 5L, ur'e', `b`
+if b <> 1: raise b, 'f'
+try: exec 'g' in b
+except (b,
+        c), h: raise b('i'), None, h
+else: print lambda (j, k): j
+"""
+
+
 @table(
     ("path", "text", "side", "is_so"),
     [
         ("a.py", "x = 1y = 2\n", "x = 1\ny = 2\n", True),
         ("a.py", "x = 1y = 2\n", "x = 1z = 2\n", False),
+        ("a.py", f"{_PYTHON_2}x = y\n", _PYTHON_2, True),
+        ("a.py", f"{_PYTHON_2}x = c\n", _PYTHON_2, False),
         ("a.rb", "x\nend\n", "x\n", True),
         ("a.md", "x(\n", "x\n", True),
         ("a.md", "x(\n", "y(\n", False),
