@@ -30,7 +30,7 @@ from patchmgr.model.series import SeriesFile, SeriesLine
 
 
 class DiffShape(Struct, frozen=True):
-    """How git writes the diff of a patch that cannot be exported unchanged."""
+    """Options for the diff that git writes if a patch cannot be exported unchanged."""
 
     finds_renames: bool = True
     folder: str = ""  # inserted before each path, after `a/` and `b/`
@@ -103,7 +103,10 @@ class Form(Struct, frozen=True):
         return {**files, "series": write_series(without_strip(SeriesFile(lines), rewritten))}
 
     def losses(self, exported: ExportedFile) -> tuple[str, ...]:
-        """Return clauses that say what tools for this format ignore or refuse in a patch."""
+        """Return what tools for this format ignore or refuse in a patch, as ends of sentences.
+
+        Each begins with a verb, such as "has a binary file, which quilt does not apply".
+        """
         return ()
 
 
@@ -128,7 +131,7 @@ class Quilt(Form, frozen=True):
         return True
 
     def losses(self, exported: ExportedFile) -> tuple[str, ...]:
-        """Return clauses that name what quilt ignores in a patch."""
+        """Return what quilt ignores in a patch: guards and binary files."""
         patch, found = exported.item.patch, []
         if exported.item.line.guards:
             found.append("has guards, which are comments for quilt: it will apply the patch")
@@ -145,13 +148,13 @@ class Mails(Form, frozen=True):
     """Mails for `git am`."""
 
     def losses(self, exported: ExportedFile) -> tuple[str, ...]:
-        """Return clauses that warn of a quoted line, and of an empty patch, which git refuses."""
+        """Return warnings about a quoted line, and about an empty patch, which git refuses."""
         told = "has no changes, and `git am` stops at it without --empty=keep"
         return (*_quoting(exported), *(() if exported.item.patch.files else (told,)))
 
 
 def _quoting(exported: ExportedFile) -> tuple[str, ...]:
-    """Return a clause if a line was quoted because it would begin another mail."""
+    """Return a warning if a line was quoted because it would begin another mail."""
     header = exported.item.patch.header
     told = "has a line that would begin another mail, so > was put before it"
     return () if quoted(header) == header else (told,)
@@ -212,7 +215,7 @@ class Gbp(Form, frozen=True):
         return has_author and not any(map(moves_files, item.patch.files))
 
     def losses(self, exported: ExportedFile) -> tuple[str, ...]:
-        """Return clauses that name the mode changes and empty files that dpkg-source ignores."""
+        """Return a warning for each mode change and empty file, which dpkg-source ignores."""
         files = exported.item.patch.files
         bare = [f for f in files if not f.hunks and not moves_files(f)]
         modes = ((f, f.old_mode, f.new_mode) for f in files if f.hunks)
@@ -284,7 +287,8 @@ class PatchPackage(Form, frozen=True):
                 if what is not None:
                     where = f"{what} {shown(file.path)}, which patch-package cannot represent"
                     message = f"patch {shown(item.patch.name)} changes the {where}"
-                    raise PatchmgrError("not-exportable", message)
+                    hint = "put such files into a separate patch with a guard"
+                    raise PatchmgrError("not-exportable", message, hint)
         if package is None and not all(self.kept(items, pinned)):
             message = "patch-package needs the name and version of the package"
             hint = "name the package: --npm NAME@VERSION, or --npm NAME if the pin is a release"
@@ -408,7 +412,7 @@ class Yocto(Form, frozen=True):
         return with_fields(super().rewritten(item, diff, pinned), self.fields(item, pinned))
 
     def losses(self, exported: ExportedFile) -> tuple[str, ...]:
-        """Return clauses that say why tools would reject the patch's status field."""
+        """Return warnings that say why tools may reject the patch's status field."""
         patch = parse_patch(exported.content, name=exported.item.patch.name)
         problems = stance_problems(patch, self.field)
         return (*_quoting(exported), *(f"may be rejected: {problem}" for problem in problems))

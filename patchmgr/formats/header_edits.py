@@ -45,7 +45,10 @@ class HeaderEdit(Struct, frozen=True):
 
 
 def with_diff(patch: Patch, diff: bytes) -> bytes:
-    """Return a patch file with a new diff and no diffstat; raise an error if the header changes."""
+    """Return a patch file with a new diff and no diffstat.
+
+    Raises PatchmgrError "bad-patch" if git would then read another subject, message or author.
+    """
     lines = patch.header.removesuffix(b"\n").split(b"\n")
     kept = without_stat(lines)
     has_stat = any(b"|" in line for line in set(lines) - set(kept))
@@ -79,7 +82,7 @@ def message_lines(text: bytes) -> list[bytes]:
 
 
 def edited_header(patch: Patch, edit: HeaderEdit, *, nobody: Author) -> bytes:
-    """Return the edited header in mail format; `nobody` is the default author."""
+    """Return the edited header in mail format; `nobody` is the author if the header names none."""
     head, body, notes = _split_header(_mail_header(patch, nobody))
     if edit.subject is not None:
         head = _with_header(head, "Subject", edit.subject)
@@ -157,7 +160,10 @@ def _field_at(lines: Sequence[bytes], name: str) -> tuple[int | None, int]:
 
 
 def with_text(patch: Patch, other: Patch, *, nobody: Author) -> bytes:
-    """Return `patch`'s header with `other`'s message added; `nobody` is the default author."""
+    """Return the header of `patch` with the message of `other` appended to its own.
+
+    `nobody` is the author if the header names none.
+    """
     head, body, notes = _split_header(_mail_header(patch, nobody))
     added = other.message.removesuffix(b"\n").split(b"\n")
     text = without_last_blanks(body)

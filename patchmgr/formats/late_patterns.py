@@ -20,5 +20,5 @@ class _Late:
 
 
 def late_pattern(expression: AnyStr, flags: int = 0) -> re.Pattern[AnyStr]:
-    """Return a pattern as `re.compile` does, but compile the expression only on first use."""
+    """Return a pattern as `re.compile` does, but compile it only when it is first used."""
     return cast("re.Pattern[AnyStr]", _Late(expression, flags))

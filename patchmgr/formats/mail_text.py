@@ -50,7 +50,7 @@ def decoded_words(raw: bytes) -> str:
 
 
 def _word(match: re.Match[bytes]) -> bytes:
-    """Return an encoded word as UTF-8. Some bytes of its last character may be in the next word."""
+    """Return an encoded word as UTF-8. A character may be split between it and the next word."""
     if match[2] in b"qQ":
         return _converted(quopri.decodestring(match[3], header=True), match[1].decode("latin-1"))
     try:

@@ -134,7 +134,7 @@ def _read_block(lines: Sequence[bytes]) -> tuple[list[_Field], int]:
 
 
 def _charset(named: dict[str, _Field], name: str) -> str | None:
-    """Return the charset of the text, or None; refuse a mail that must be decoded first."""
+    """Return the charset that a mail states, or None; refuse a mail that must be decoded first."""
     hint = "decode the mail first: git mailinfo message diff < mail > header"
     if "content-transfer-encoding" in named:
         encoding = named["content-transfer-encoding"].text().lower()
@@ -350,7 +350,7 @@ def read_header(header: bytes, *, name: str = "") -> HeaderText:
         _fields(lines if mail is None else mail, parsed),
     )
     if "\0" in "".join([subject, *text.fields.values()]) or b"\0" in message:
-        raise PatchmgrError("bad-patch", f"patch {shown(name)} has a NUL in an encoded word")
+        raise PatchmgrError("bad-patch", f"patch {shown(name)} has a NUL byte in an encoded word")
     return text
 
 
@@ -383,7 +383,7 @@ def _lines(header: bytes, name: str) -> list[bytes]:
     if b"\0" in header:
         line = header[: header.index(b"\0")].count(b"\n") + 1
         raise PatchmgrError(
-            "bad-patch", f"patch {shown(name)} line {line}: there is a NUL in the header"
+            "bad-patch", f"patch {shown(name)} line {line}: the header contains a NUL byte"
         )
     return header.removesuffix(b"\n").split(b"\n") if header else []
 

@@ -48,9 +48,10 @@ def split_mbox(raw: bytes) -> list[bytes]:
 
 
 def joinable(mails: Sequence[bytes | None]) -> tuple[bool, ...]:
-    """Return for each mail whether `split_mbox` would return it from one mailbox with all mails.
+    """Return for each mail whether it can be part of one mailbox unchanged.
 
-    None stands for a mail that will be rewritten; its result is False.
+    That is so if `split_mbox` gives it back from a mailbox with all mails. None stands for a mail
+    that will be rewritten; its result is False.
     """
     filled = [ENVELOPE + b"\n" if mail is None else mail for mail in mails]
     if split_mbox(b"".join(filled)) == filled:
@@ -69,7 +70,7 @@ _MAIL_STARTS = late_pattern(
 
 
 def quoted(header: bytes) -> bytes:
-    """Return a mail, with `>` before each line that would begin another mail, as in an mboxrd."""
+    """Return a mail with `>` before each line that would begin another mail (as in mboxrd)."""
     start = len(header) - len(header.lstrip()) + 1  # the mail's own "From " line
     return header[:start] + _MAIL_STARTS.sub(rb">\g<0>", header[start:])
 

@@ -52,7 +52,7 @@ _check()
 
 
 def start_check(name: str) -> dict[str, bytes]:
-    """Return files for site-packages that make Python warn at startup if a patched file changed."""
+    """Return files for site-packages that make Python warn if a patched file has changed."""
     module = f"_patchmgr_check_{name.replace('-', '_')}"
     return {
         f"{module}.pth": f"import {module}\n".encode(),

@@ -16,7 +16,7 @@ def split_lines(raw: bytes) -> list[bytes]:
 
 
 def merge_hints(lines: Iterable[bytes]) -> tuple[str, ...]:
-    """Return a hint to resolve the conflict if git left conflict markers in the lines, else ()."""
+    """Return a hint to resolve the merge conflict if the lines have conflict markers, else ()."""
     has_marker = any(line.startswith(b"<<<<<<< ") for line in lines)
     return ("resolve the merge conflict in the file",) if has_marker else ()
 

@@ -152,7 +152,9 @@ def _starts(lines: Sequence[bytes], at: int) -> Iterator[int]:
 
 
 def _skipped(reader: PatchReader) -> Iterator[str]:
-    """Skip text up to the next section; yield its line numbers, except for a signature at the end.
+    """Skip text up to the next section, and yield the numbers of the skipped lines as text.
+
+    Blank lines and a mail signature at the end are skipped, too, but not named.
 
     Raises PatchmgrError if the text could be a part of a change.
     """

@@ -252,7 +252,7 @@ class _Scan(Struct):
         return self.reader.fault("the last line has no newline", hint)
 
     def _unended(self, line: bytes, sides: int) -> bytes:
-        """Skip "No newline at end of file", in any language; return `line` without its newline."""
+        """Return `line` without its newline, and skip the "No newline at end of file" below it."""
         if len(line) <= 2:
             raise self.reader.fault("an empty line is marked as having no newline at its end")
         self.ended |= sides
@@ -292,7 +292,7 @@ def read_plain_section(reader: PatchReader) -> FilePatch:
 
 
 def _plain_path(reader: PatchReader, old: bytes, new: bytes, start: int) -> str:
-    """Return the path that both names refer to; one name may be a backup or /dev/null."""
+    """Return the path that both names refer to; one may be /dev/null, or a backup (`f.orig`)."""
     named = [name for name in enumerate((old, new), start) if name[1] != NO_FILE]
     if not named:
         raise reader.fault("both the --- and the +++ line name /dev/null", at=start)
@@ -372,7 +372,7 @@ class _Facts(Struct, frozen=True):
 
 
 def has_no_prefixes(title: bytes, strip: int) -> bool:
-    """Return whether a "diff --git" line has no `a/` and `b/`, although `strip` is not 0."""
+    """Return whether a "diff --git" line lacks the prefixes `a/` and `b/` that `strip` requires."""
     names = title.removeprefix(TITLE).removesuffix(b"\n")
     half = len(names) // 2
     return strip > 0 and names[:half] == names[half + 1 :]
@@ -433,9 +433,13 @@ def _facts(reader: PatchReader, found: _Lines) -> _Facts:
     old = modes.get("old mode") or modes.get("deleted file mode") or both
     new = modes.get("new mode") or modes.get("new file mode") or both
     if both and modes and {both} != set(modes.values()):
-        raise reader.fault("the index line disagrees with the mode lines", at=found["index"][1])
+        raise reader.fault(
+            "the index line and the mode lines give different modes", at=found["index"][1]
+        )
     if old and new and old != new and not {old, new} <= FILE_MODES:
-        raise reader.fault("a single section cannot change a file's type", at=found["old mode"][1])
+        hint = "split it into a deletion of the old file and a creation of the new one"
+        problem = "a single diff cannot change a file's type"
+        raise reader.fault(problem, hint, at=found["old mode"][1])
     is_new, is_deleted = "new file mode" in found, "deleted file mode" in found
     return _Facts(
         None if is_new else old,
@@ -453,21 +457,22 @@ def _check_together(reader: PatchReader, found: _Lines) -> None:
     for first, second in _PAIRS:
         if (first in found) != (second in found):
             alone = first if first in found else second
-            raise reader.fault(f"the {alone} line has no counterpart", at=found[alone][1])
+            lacks = second if first in found else first
+            raise reader.fault(f"there is a {alone} line but no {lacks} line", at=found[alone][1])
     kinds = [key for key in _KINDS if key in found]
     if len(kinds) > 1 and frozenset(kinds) not in _TOGETHER:
-        raise reader.fault(
-            f"{kinds[0]} and {kinds[1]} contradict each other", at=found[kinds[1]][1]
-        )
+        problem = f"the {kinds[0]} and {kinds[1]} lines exclude each other"
+        raise reader.fault(problem, at=found[kinds[1]][1])
     for key in ("similarity index", "dissimilarity index"):
         if key in found and not _PERCENT.fullmatch(found[key][0]):
-            raise reader.fault(f"the {key} cannot be read", at=found[key][1])
+            raise reader.fault(f"the {key} line cannot be read", at=found[key][1])
 
 
 def _mode(reader: PatchReader, text: bytes, at: int) -> str:
     mode = text.decode("latin-1")
     if mode not in _MODES:
-        raise reader.fault("the mode is not one that git writes", at=at)
+        hint = f"git knows these modes: {', '.join(sorted(_MODES))}"
+        raise reader.fault("the file mode is not one that git writes", hint, at=at)
     return mode
 
 
@@ -516,16 +521,19 @@ def _names(
 ) -> Names:
     """Return the paths of a section; raise a "bad-patch" error if its headers disagree."""
     if facts.moved and markers and facts.moved != markers:
-        raise reader.fault("the rename or copy lines and the --- +++ lines disagree", at=start)
+        problem = "the rename or copy lines and the --- and +++ lines name different files"
+        raise reader.fault(problem, at=start)
     named = facts.moved or markers
     if named is None:
         path = _common_name(reader, title, start)
         return None if facts.is_new else path, None if facts.is_deleted else path
     old, new = named
     if (old is None, new is None) != (facts.is_new, facts.is_deleted):
-        raise reader.fault("/dev/null and the new or deleted file mode disagree", at=start)
+        problem = "the mode lines and the --- and +++ lines disagree on whether the file is new"
+        raise reader.fault(f"{problem} or deleted", at=start)
     if not facts.moved and old and new and old != new:
-        raise reader.fault("the --- and +++ lines name different files without a rename", at=start)
+        problem = "the --- and +++ lines name different files, but no rename or copy is stated"
+        raise reader.fault(problem, at=start)
     _check_title(reader, title, named, start)
     return named
 

@@ -156,9 +156,9 @@ def _parts(line: SeriesLine) -> tuple[bytes, bytes, bytes]:
 def reordered(series: SeriesFile, names: Sequence[str]) -> SeriesFile:
     """Return the series with its patches in the order of `names`; comment lines do not move."""
     if sorted(names) != sorted(series.names()):
-        raise PatchmgrError(
-            "bad-series", "the new order must name every patch of the series exactly once"
-        )
+        message = "the new order must name every patch of the series exactly once"
+        hint = "to list the patches: patchmgr series show"
+        raise PatchmgrError("bad-series", message, hint)
     by_name = {line.name: line for line in series.lines}
     order = iter(names)
     lines = []
@@ -219,11 +219,11 @@ def _check_new(series: SeriesFile, name: str) -> None:
     raw = encode_path(name)
     read = _ENTRY.fullmatch(raw)
     if not read or read[1] or read[3] or name in _OWN_FILES or raw.startswith(BOM_UTF8):
-        raise PatchmgrError(
-            "bad-series", f"a series file cannot contain the patch name {shown(name)}"
-        )
+        message = f"a series file cannot contain the patch name {shown(name)}"
+        raise PatchmgrError("bad-series", message, "choose a name without spaces")
     if name in series.names():
-        raise PatchmgrError("bad-series", f"the series already has a patch {shown(name)}")
+        message = f"the series already has a patch {shown(name)}"
+        raise PatchmgrError("bad-series", message, "choose another name")
 
 
 def _fault(number: int, problem: str, *hints: str) -> PatchmgrError:

@@ -97,7 +97,7 @@ def backported(patch: Patch) -> str | None:
 
 
 def stance_problems(patch: Patch, field: str) -> Iterator[str]:
-    """Yield clauses that say why tools would reject the patch's status field."""
+    """Yield the reasons why tools would reject the patch's status field."""
     text = patch.says(field)
     if text is not None:
         yield from _status_problems(text) if field == STATUS else _mainline_problems(patch, text)

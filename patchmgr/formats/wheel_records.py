@@ -30,7 +30,9 @@ def parse_record(raw: bytes) -> tuple[RecordRow, ...]:
     try:
         rows = list(csv.reader(io.StringIO(decode_path(raw), newline="")))
     except csv.Error as fault:
-        raise PatchmgrError("broken-target", f"RECORD cannot be read: {fault}") from fault
+        raise PatchmgrError(
+            "broken-target", f"RECORD cannot be read: {fault}", "install the package again"
+        ) from fault
     return tuple(RecordRow(*(*row, "", "")[:3]) for row in rows if row and row[0])
 
 

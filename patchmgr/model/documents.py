@@ -52,7 +52,7 @@ class ConflictDocument(Struct, frozen=True):
 
 
 class EventDocument(Struct, frozen=True):
-    """An upstream commit, and its effect on a patch's change: landed, evolved, reverted or gone."""
+    """What an upstream commit did to the change of a patch: landed, evolved, reverted or gone."""
 
     commit: str
     event: str

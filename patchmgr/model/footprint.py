@@ -31,7 +31,7 @@ class Area(str, Enum):
 
 
 class Build(str, Enum):
-    """What must be done before a change to a file takes effect."""
+    """What must be done before a change to a file takes effect, such as compiling."""
 
     REBUILD = "rebuild"
     PYTHON = "python"
@@ -114,7 +114,7 @@ class PatchFootprint(Struct, frozen=True):
 
 
 class Reach(str, Enum):
-    """Whom a change affects, in the order in which changes should be reviewed."""
+    """Whom a change affects; the values are in the order in which to review changes."""
 
     SHARED = "shared"
     GATED = "gated"

@@ -103,7 +103,7 @@ class UpstreamCommit(CommitSummary, frozen=True):
 
 
 class Likely(CommitSummary, frozen=True):
-    """An upstream commit that seems to have the effect of some hunks (confidence: 0 to 1)."""
+    """An upstream commit that seems to make the change of some hunks (confidence: 0 to 1)."""
 
     confidence: float
     paths: tuple[str, ...]

@@ -44,7 +44,7 @@ class BreakingCommit(CommitSummary, frozen=True):
 
 
 class Assumption(Struct, frozen=True, rename={"is_skipped": "skipped"}):
-    """A patch in conflict that later steps of a plan assume to be resolved as `theirs`."""
+    """A patch in conflict; later steps of a plan assume that it is resolved as `theirs`."""
 
     series: str
     patch: str
@@ -52,7 +52,7 @@ class Assumption(Struct, frozen=True, rename={"is_skipped": "skipped"}):
 
 
 class PlanStep(Struct, frozen=True, rename={"is_back": "back"}):
-    """A step of a plan: a rebase over commits that cause no conflict, or over one that does."""
+    """A step of a plan: a rebase over commits without conflict, or over one with a conflict."""
 
     number: int
     base: UpstreamState
@@ -66,7 +66,7 @@ class PlanStep(Struct, frozen=True, rename={"is_back": "back"}):
 
 
 class Probe(Struct, frozen=True, rename={"is_clean": "clean"}):
-    """A trial rebase for a plan; `start` and `end` count the first-parent commits since the pin."""
+    """A rebase tried for a plan; `start` and `end` count the first-parent commits since the pin."""
 
     start: int
     end: int

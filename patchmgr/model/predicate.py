@@ -10,20 +10,20 @@ from patchmgr.model.ports import Contents, Tree
 
 
 class NamedRef(Struct, frozen=True):
-    """A state that is given by its name."""
+    """A state that the predicate itself names, such as a tag."""
 
     ref: str
 
 
 class WrittenRef(Struct, frozen=True):
-    """A state whose name is written in the file `path` of the series' own upstream."""
+    """A state whose name is in a line of the file `path` of the series' own upstream."""
 
     regex: str  # its capturing group matches the name
     path: str
 
 
 class Where(Struct, frozen=True):
-    """The upstream and the state that a claim refers to."""
+    """The upstream and the state about which a predicate says something."""
 
     upstream: str | None = None  # None for the series' own
     # None: the current state of the series' own upstream, or the tracked state of another
@@ -93,7 +93,7 @@ class Conditions(Struct, frozen=True):
 
 
 def claims(predicate: Predicate) -> tuple[Claim, ...]:
-    """Return every claim in a predicate, from left to right."""
+    """Return the predicates in a predicate that have no parts, from left to right."""
     if isinstance(predicate, Not):
         return claims(predicate.part)
     if isinstance(predicate, AllOf | AnyOf):

@@ -25,7 +25,7 @@ class OpenConflict(Struct, frozen=True):
 
 
 class ChoiceKind(str, Enum):
-    """How a region is resolved: with one side, both sides in order, a candidate, or edited text."""
+    """How a region is resolved: as one side, as both sides, as a candidate, or with edited text."""
 
     OURS = "ours"
     THEIRS = "theirs"
@@ -67,7 +67,10 @@ class Resolving(Struct, frozen=True):
 
     @property
     def places(self) -> tuple[tuple[int, int], ...]:
-        """Return (conflict, region) indices; a conflict without regions counts as one region."""
+        """Return (conflict index, region index) of each region.
+
+        A conflict without regions counts as one region.
+        """
         return tuple(
             (number, region)
             for number, one in enumerate(self.conflicts)
@@ -101,12 +104,12 @@ class Resolving(Struct, frozen=True):
         return tuple(number for number, each in regions if each.id not in self.choices)
 
     def is_done(self, one: OpenConflict) -> bool:
-        """Return whether the conflict has been recorded, or its patch is to be skipped."""
+        """Return whether the conflict has a recorded resolution, or its patch will be skipped."""
         return one.order.id in self.accepted or one.patch in self.left_out
 
     @property
     def left(self) -> tuple[OpenConflict, ...]:
-        """Return the conflicts that are neither recorded nor skipped."""
+        """Return the conflicts that are still open: neither recorded nor skipped."""
         return tuple(one for one in self.conflicts if not self.is_done(one))
 
     def moved(self, step: int, *, is_conflict: bool) -> Resolving:
@@ -124,7 +127,7 @@ class Resolving(Struct, frozen=True):
         return replace(self, choices={**self.choices, self.name: choice}, before=self)
 
     def with_accepted(self) -> Resolving:
-        """Return the state with the current conflict recorded, and the next open one as current."""
+        """Return the state after recording the current conflict; the next open one is current."""
         accepted = (*self.accepted, self.conflict.order.id)
         return replace(self, accepted=accepted, before=self).at_next_left()
 

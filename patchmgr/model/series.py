@@ -70,7 +70,7 @@ class SeriesFile(Struct, frozen=True):
 
 
 class Need(Struct, frozen=True):
-    """A patch that another patch needs because of lines in the file `path` or the name `symbol`."""
+    """A patch that another patch depends on, through lines of the file `path` or a symbol."""
 
     patch: str
     path: str | None = None
@@ -78,7 +78,7 @@ class Need(Struct, frozen=True):
 
 
 class GraphPatch(Struct, frozen=True):
-    """A patch of a series, and the patches that it needs directly, nearest first."""
+    """A patch of a series, and the patches that it directly depends on, nearest first."""
 
     name: str
     needs: tuple[Need, ...]

@@ -56,7 +56,7 @@ class SeriesSettings(Struct, frozen=True):
     build_env: Mapping[str, str] = field(default_factory=dict)
 
     def strays(self, group: str, names: Collection[str]) -> tuple[str, ...]:
-        """Return the sorted entries of a group that match none of the patch names `names`."""
+        """Return the entries of a group, sorted, that are not the name of a patch in `names`."""
         known = {*names, *(name.removesuffix(".patch") for name in names)}
         return tuple(sorted({*self.groups[group]} - known))
 

@@ -16,7 +16,7 @@ from patchmgr.model.work_order import WorkOrder
 
 
 class CarriedSeries(Struct, frozen=True):
-    """A series before and after the steps of a plan that cause no conflict."""
+    """A series before and after those steps of a plan that cause no conflict."""
 
     note: SyncNote
     before: Footprint

@@ -15,7 +15,10 @@ Word = Annotated[str, Meta(pattern=r"^[^-]")]
 
 
 class Upstream(Struct, frozen=True):
-    """A project that series follow: a git remote, a package on an index, both, or an archive."""
+    """A project to which series apply: a git remote, a package on an index, or an archive.
+
+    A project may be both a git remote and a package.
+    """
 
     name: str
     track: str  # "git", "package" or "archive": where the name of a state is looked up
@@ -65,7 +68,7 @@ class Resolved(UpstreamState, frozen=True):
 
 
 class SeriesRecord(Struct, frozen=True):
-    """The entry of one series in the lock file; `result` is the summary of its last rebase."""
+    """The entry of a series in the lock file; `result` summarizes the last rebase of the series."""
 
     name: str
     upstream: str

@@ -97,6 +97,8 @@ def read_record(document: Mapping[str, Any]) -> Record:
     """Return the record in a JSON document; raise a "broken-target" error for a newer format."""
     if document["format"] != FORMAT:
         raise PatchmgrError(
-            "broken-target", "the record of applied patches was written by a newer patchmgr"
+            "broken-target",
+            "the record of applied patches was written by a newer patchmgr",
+            "install a newer patchmgr",
         )
     return convert(document, Record)

@@ -16,6 +16,7 @@ from patchmgr.errors import PatchmgrError
 
 _NO_SPACE = (errno.ENOSPC, errno.EDQUOT)
 BESIDE = ".new"  # the suffix of a file that is being written
+_LINK = "remove the link, then run the command again"
 _AT_ONCE = 16  # 1,000 small files: 0.3 s; one after the other: 0.9 s
 _LOCK = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC
 
@@ -138,7 +139,7 @@ def held(folder: Path, *, what: str) -> Iterator[None]:
     try:
         folder.mkdir(exist_ok=True)
         if folder.is_symlink():
-            raise PatchmgrError("unsafe-path", f"{folder} is a symbolic link, not a folder")
+            raise PatchmgrError("unsafe-path", f"{folder} is a symbolic link, not a folder", _LINK)
         descriptor = os.open(folder / "lock", _LOCK, 0o666)
     except OSError as fault:
         if isinstance(fault, FileNotFoundError) and folder.parent.is_dir():
@@ -162,7 +163,8 @@ def held_briefly(folder: Path, *, what: str) -> Iterator[None]:
     with writes(what):
         folder.parent.mkdir(exist_ok=True)
         if folder.parent.is_symlink():
-            raise PatchmgrError("unsafe-path", f"{folder.parent} is a symbolic link, not a folder")
+            message = f"{folder.parent} is a symbolic link, not a folder"
+            raise PatchmgrError("unsafe-path", message, _LINK)
     try:
         with held(folder, what=what):
             yield

@@ -68,7 +68,8 @@ def find_merges(repository: Path, name: str) -> tuple[Path, tuple[PastMerge, ...
     )
     if code:
         what = "range" if is_range else "commit"
-        raise PatchmgrError("unknown-ref", f"{repository} has no {what} {shown(name)}")
+        hint = f"to list the commits: git -C {typed(repository)} log --oneline --all"
+        raise PatchmgrError("unknown-ref", f"{repository} has no {what} {shown(name)}", hint)
     rows = [line.split() for line in printed.decode().splitlines()]
     found = tuple(PastMerge(None, row[1], row[2], row[0]) for row in rows if len(row) == 3)
     if not is_range and not found:
@@ -114,9 +115,9 @@ def _by_author(revisions: Sequence[str], repository: Path) -> dict[bytes, tuple[
         good=(0, 128),
     )
     if code:
-        raise PatchmgrError(
-            "unknown-ref", f"{repository} has no commits {shown(' '.join(revisions))}"
-        )
+        message = f"{repository} has no commits {shown(' '.join(revisions))}"
+        hint = f"to list the commits: git -C {typed(repository)} log --oneline --all"
+        raise PatchmgrError("unknown-ref", message, hint)
     found: dict[bytes, tuple[str, str]] = {}
     doubled: set[bytes] = set()
     for row in printed.split(b"\0"):

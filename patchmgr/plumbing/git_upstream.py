@@ -486,7 +486,10 @@ class GitUpstream(OpenUpstream):
                 f"the store of {self._name} borrows objects from {gone[0]}, which no longer exists"
             )
             raise PatchmgrError(
-                "git", message, "patchmgr doctor --repair", "patchmgr upstream fetch"
+                "git",
+                message,
+                "stop borrowing objects: patchmgr doctor --repair",
+                "then fetch them: patchmgr upstream fetch",
             )
         owned = re.search("dubious ownership in repository at '(.*)'", why)
         return PatchmgrError(

@@ -84,7 +84,8 @@ class LinkedWorktree:
         """
         root, doing = self.clone.root, self.clone.in_progress()
         if doing is not None:
-            raise PatchmgrError("dirty-checkout", f"{root} has {doing} in progress")
+            hint = "finish or abort it there, then run the command again"
+            raise PatchmgrError("dirty-checkout", f"{root} has {doing} in progress", hint)
         if self.clone.branch() != (stand.branch and f"refs/heads/{stand.branch}"):
             hint = f"git -C {typed(root)} switch {stand.branch}"
             raise PatchmgrError(

@@ -16,6 +16,7 @@ from patchmgr.plumbing import git_process
 from patchmgr.plumbing.closing import Closing
 
 TREE_MODE = "40000"
+_FETCH = "fetch it, if upstream still has it: patchmgr upstream fetch"
 _BATCH_COMMAND = (2, 36)
 _Answer = tuple["subprocess.Popen[bytes]", "list[bytes] | None"]
 _AT_ONCE = 64  # questions; they, and their answers, fit into the smallest pipe buffer (a page)
@@ -123,18 +124,14 @@ class ObjectReader(Closing):
         """Return the tree id of a commit; raise a "missing-object" error for a missing commit."""
         found = self.find(commit)
         if found is None or found.kind != "commit":
-            raise PatchmgrError("missing-object", f"there is no commit {commit}")
+            raise PatchmgrError("missing-object", f"commit {commit} is not in the store", _FETCH)
         return found.content[5:45].decode()
 
     def blob(self, blob: str) -> bytes:
         """Return the content of a blob; raise PatchmgrError if it is missing."""
         found = self.find(blob)
         if found is None:
-            raise PatchmgrError(
-                "missing-object",
-                f"blob {blob} is not in the store",
-                "fetch it, if upstream still has it: patchmgr upstream fetch",
-            )
+            raise PatchmgrError("missing-object", f"blob {blob} is not in the store", _FETCH)
         return found.content
 
     def listing(self, tree: str) -> dict[str, tuple[str, str]]:
@@ -146,13 +143,14 @@ class ObjectReader(Closing):
         if known is None:
             found = self.find(tree)
             if found is None or found.kind != "tree":
-                raise PatchmgrError("missing-object", f"tree {tree} is not in the store")
+                raise PatchmgrError("missing-object", f"tree {tree} is not in the store", _FETCH)
             known = self._trees[tree] = dict(_tree_entries(found.content))
         return known
 
 
 def _unreadable(name: str) -> PatchmgrError:
-    return PatchmgrError("missing-object", f"git cannot read object {name}", "patchmgr doctor")
+    hint = "to check the store: patchmgr doctor"
+    return PatchmgrError("missing-object", f"git cannot read object {name}", hint)
 
 
 def object_named(git_dir: Path, name: str) -> str | None:

@@ -157,7 +157,8 @@ class ResolverProgram(Struct, frozen=True):
                 left = end - time.monotonic()
                 if left <= 0 or not selector.select(left):
                     message = f"the resolver did not answer in {self.seconds:g} s"
-                    raise PatchmgrError("resolver-timeout", message)
+                    hint = "to allow more time: --resolver-timeout SECONDS"
+                    raise PatchmgrError("resolver-timeout", message, hint)
                 piece = os.read(process.stdout.fileno(), _PIECE)
                 if not piece:
                     return

@@ -164,15 +164,18 @@ class PullRequests(Struct, frozen=True):
                 timeout=_SECONDS,
             )  # fmt: skip
         except FileNotFoundError as fault:
-            raise PatchmgrError("pull-request", f"{program} is not on PATH") from fault
+            hint = f"install {program}, then log in: {program} auth login"
+            raise PatchmgrError("pull-request", f"{program} is not on PATH", hint) from fault
         except subprocess.TimeoutExpired as fault:
             message = f"{program} did not answer in {_SECONDS} s"
-            raise PatchmgrError("pull-request", message) from fault
+            raise PatchmgrError("pull-request", message, "run the command again") from fault
         said = (done.stderr.decode("utf-8", "replace").strip() or "no message").splitlines()[-1]
         if done.returncode and _REFUSED.search(said):
             raise RefusedError(said)
         if done.returncode:
-            raise PatchmgrError("pull-request", f"{program}: exit {done.returncode}: {said}")
+            message = f"{program} failed with exit code {done.returncode}: {said}"
+            hint = f"check that you are logged in: {program} auth status"
+            raise PatchmgrError("pull-request", message, hint)
         try:
             return json.loads(done.stdout)
         except ValueError as fault:

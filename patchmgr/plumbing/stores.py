@@ -137,7 +137,7 @@ def refuse_shallow(name: str, git_dir: Path) -> None:
         raise PatchmgrError(
             "git",
             f"{name} is a shallow clone, which lacks older commits",
-            f"git --git-dir={shlex.quote(str(git_dir))} fetch --unshallow",
+            f"fetch them: git --git-dir={shlex.quote(str(git_dir))} fetch --unshallow",
         )
 
 

@@ -66,8 +66,9 @@ class WorkTree:
         if stat.S_ISLNK(found.st_mode):
             return WorkFile(SYMLINK, os.readlink(name, dir_fd=parent), bits)
         if not stat.S_ISREG(found.st_mode):
-            what = "a folder" if stat.S_ISDIR(found.st_mode) else "not a regular file"
-            raise PatchmgrError("unsafe-path", f"{path} is {what} in {self.root}")
+            is_folder = stat.S_ISDIR(found.st_mode)
+            what = "a folder, not a file" if is_folder else "neither a file nor a symbolic link"
+            raise PatchmgrError("unsafe-path", f"{path} in {self.root} is {what}")
         descriptor = os.open(name, os.O_RDONLY | os.O_NOFOLLOW, dir_fd=parent)
         with os.fdopen(descriptor, "rb") as file:
             return WorkFile(EXECUTABLE if bits & 0o100 else REGULAR, file.read(), bits)

@@ -200,13 +200,13 @@ REFUSED = {
         HEAD + "<<<<<<< a\nSubject: x\n=======\nSubject: y\n>>>>>>> b\n\n", "markers in"
     ),
     "a text that git left in conflict": ("<<<<<<< a\nx\n=======\ny\n>>>>>>> b\n", "markers in"),
-    "a NUL": (HEAD + "Subject: x\n\na\0b\n", "line 5: there is a NUL in the header"),
-    "an encoded NUL": (HEAD + "Subject: =?utf-8?q?a=00?=\n\n", "a NUL in an encoded word"),
+    "a NUL": (HEAD + "Subject: x\n\na\0b\n", "line 5: the header contains a NUL byte"),
+    "an encoded NUL": (HEAD + "Subject: =?utf-8?q?a=00?=\n\n", "a NUL byte in an encoded word"),
     "an encoded NUL in a name": (
-        HEAD.replace("Joe", "=?utf-8?q?a=00b?=") + "Subject: x\n\n", "a NUL in an encoded word"
+        HEAD.replace("Joe", "=?utf-8?q?a=00b?=") + "Subject: x\n\n", "a NUL byte in an encoded word"
     ),
     "an encoded NUL in a text": (
-        HEAD + "Subject: x\nContent-Type: text/plain; charset=utf-7\n\n+AAA-", "a NUL in an enc"
+        HEAD + "Subject: x\nContent-Type: text/plain; charset=utf-7\n\n+AAA-", "a NUL byte in an e"
     ),
 }  # fmt: skip
 

@@ -136,7 +136,7 @@ REFUSED = {
     "no prefixes": (f"diff --git s/x s/x\n--- s/x\n+++ s/x\n{HUNK}", "lack the prefixes"),
     "a wrong count": (X.replace("1 +1", "1,3 +1,9"), "ends inside a hunk"),
     "a rename that disagrees": (
-        f"diff --git a/x b/y\nrename from w\nrename to y\n--- a/x\n+++ b/y\n{HUNK}", "disagree"
+        f"diff --git a/x b/y\nrename from w\nrename to y\n--- a/x\n+++ b/y\n{HUNK}", "different"
     ),
 }  # fmt: skip
 

@@ -218,29 +218,29 @@ BAD = {
     "no prefixes": (edit(b"src/x", b"src/x", b"src/x src/x"), "lack the prefixes"),
     "no directories": (edit(b"x", b"x", b"x x"), "lack the prefixes"),
     "too few directories": (edit(b"x", b"b/x", b"x b/x"), "too few directories for -p1"),
-    "names of two files": (edit(b"a/x", b"b/y", b"a/x b/y"), "different files without a rename"),
-    "rename and names disagree": (RENAME + b"--- a/x\n+++ b/z\n" + HUNK, "lines disagree"),
-    "rename of nothing": (RENAME + b"--- /dev/null\n+++ b/y\n" + NEW, "lines disagree"),
+    "names of two files": (edit(b"a/x", b"b/y", b"a/x b/y"), "but no rename or copy is stated"),
+    "rename and names disagree": (RENAME + b"--- a/x\n+++ b/z\n" + HUNK, "name different files"),
+    "rename of nothing": (RENAME + b"--- /dev/null\n+++ b/y\n" + NEW, "name different files"),
     "rename onto itself": (X + b"rename from x\nrename to x\n", "the rename has the same path"),
     "rename without from": (
-        b"diff --git a/x b/y\nrename to y\n", "rename to line has no counterpart"
+        b"diff --git a/x b/y\nrename to y\n", "rename to line but no rename from line"
     ),
     "copy without to": (
-        b"diff --git a/x b/y\ncopy from x\n", "copy from line has no counterpart"
+        b"diff --git a/x b/y\ncopy from x\n", "copy from line but no copy to line"
     ),
-    "mode without new": (X + b"old mode 100644\n", "old mode line has no counterpart"),
+    "mode without new": (X + b"old mode 100644\n", "old mode line but no new mode line"),
     "rename and copy": (RENAME + b"copy from x\ncopy to y\n", "rename from and copy from"),
     "new and deleted": (
         X + b"new file mode 100644\ndeleted file mode 100644\n",
-        "new file mode and deleted file mode contradict",
+        "new file mode and deleted file mode lines exclude",
     ),
     "new and old mode": (
         X + b"new file mode 100644\nold mode 100644\nnew mode 100755\n",
-        "new file mode and old mode contradict",
+        "new file mode and old mode lines exclude",
     ),
     "said twice": (X + b"new file mode 100644\nnew file mode 100755\n", "a second new file"),
-    "similarity": (RENAME.replace(b"100%", b"much"), "similarity index cannot be read"),
-    "dissimilarity": (X + b"dissimilarity index 1000%\n", "dissimilarity index cannot be read"),
+    "similarity": (RENAME.replace(b"100%", b"much"), "similarity index line cannot be read"),
+    "dissimilarity": (X + b"dissimilarity index 1000%\n", "dissimilarity index line cannot be"),
     "setuid": (X + b"new file mode 104755\n", "mode is not one that git writes"),
     "group may write": (X + b"new file mode 100664\n", "mode is not one"),
     "a directory": (X + b"new file mode 040000\n", "mode is not one"),
@@ -253,17 +253,17 @@ BAD = {
     "another mode in the index line": (
         X + b"old mode 100644\nnew mode 100755\nindex 1234567..89abcde 100644\n"
         + MARKS + HUNK,
-        "the index line disagrees with the mode lines",
+        "the index line and the mode lines give different modes",
     ),
     "a file becomes a link": (X + b"old mode 100644\nnew mode 120000\n", "change a file.s type"),
     "index damaged": (X + b"index 12..34\n", "index line cannot be read"),
     "index of a merge": (X + b"index 12345,23456..34567\n", "index line cannot"),
-    "new with an old name": (X + b"new file mode 100644\n" + MARKS + NEW, "/dev/null and the new"),
-    "not new without an old name": (X + b"--- /dev/null\n+++ b/x\n" + NEW, "/dev/null and the new"),
+    "new with an old name": (X + b"new file mode 100644\n" + MARKS + NEW, "disagree on whether"),
+    "not new without an old name": (X + b"--- /dev/null\n+++ b/x\n" + NEW, "disagree on whether"),
     "deleted with a new name": (
-        X + b"deleted file mode 100644\n" + MARKS + GONE, "/dev/null and the new"
+        X + b"deleted file mode 100644\n" + MARKS + GONE, "disagree on whether"
     ),
-    "no file at all": (X + b"--- /dev/null\n+++ /dev/null\n" + HUNK, "/dev/null and the new"),
+    "no file at all": (X + b"--- /dev/null\n+++ /dev/null\n" + HUNK, "disagree on whether"),
     "new with old lines": (
         X + b"new file mode 100644\n--- /dev/null\n+++ b/x\n" + HUNK,
         "creates the file, but a hunk has old lines",

@@ -43,8 +43,8 @@ def test_files_are_read_as_git_sees_them(tree: WorkTree, path: str, found: WorkF
         ("out/mine", "out/mine in .* leads through out, which is not a folder"),
         ("a/link/x", "a/link/x in .* leads through link"),
         ("a/file/x", "a/file/x in .* leads through file"),
-        ("a/b", "a/b is a folder in"),
-        ("fifo", "fifo is not a regular file in"),
+        ("a/b", "a/b in .* is a folder, not a file"),
+        ("fifo", "fifo in .* is neither a file nor a symbolic link"),
     ],
 )
 def test_what_is_no_file_is_refused(tree: WorkTree, path: str, words: str) -> None:
