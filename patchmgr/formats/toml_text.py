@@ -28,7 +28,7 @@ _FIELD = re.compile(r"Object (?:contains )?(missing|unknown)(?: required)? field
 
 
 class TomlFile(Struct, frozen=True):
-    """A TOML file that may be malformed: its errors' kind, its name and its size limit."""
+    """A TOML file to read: its name, its size limit, and the kind of error if it is malformed."""
 
     kind: str
     name: str
@@ -53,7 +53,7 @@ class TomlFile(Struct, frozen=True):
             raise PatchmgrError(self.kind, message, *hints) from fault
 
     def convert(self, table: object, form: type[T], at: str = "") -> T:
-        """Convert a table of printable strings to a value; `at` is the table's key in the file."""
+        """Convert a table, whose strings must be printable, to a value; `at` is the table's key."""
         above = f"{at}." if at else ""
         for key, value in table.items() if isinstance(table, dict) else ():
             if isinstance(value, str) and not value.isprintable():

@@ -224,7 +224,10 @@ class Tally(Struct, frozen=True):
 
 
 class Footprint(Struct, frozen=True):
-    """What a series changes in its upstream; the rows of each kind of `Tally` add up to `total`."""
+    """What a series changes in its upstream.
+
+    The rows of each grouping, such as `kinds`, add up to `total`.
+    """
 
     series: str
     pin: Pin

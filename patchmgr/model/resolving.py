@@ -13,7 +13,7 @@ from patchmgr.model.work_order import WorkOrder
 
 
 class OpenConflict(Struct, frozen=True):
-    """A conflict of a rebase in progress: its work order, and its file unless it is a finding."""
+    """A conflict of a rebase in progress: its work order and, unless it is a finding, its file."""
 
     order: WorkOrder
     file: FileConflict | None

@@ -14,7 +14,7 @@ class Guard(Struct, frozen=True):
     is_positive: bool
 
     def __str__(self) -> str:
-        """Return the guard as MQ writes it."""
+        """Return the guard as Mercurial's MQ writes it."""
         return f"#{'+' if self.is_positive else '-'}{self.symbol}"
 
 

@@ -24,8 +24,8 @@ _NUMBER = 4  # bytes
 class ThreadCall(Closing, Generic[T]):
     """A call of a function in a thread; `result` and the end of the `with` block wait for it.
 
-    It must share no data with the thread that starts it, and should mostly wait for git, because
-    Python code runs in only one thread at a time.
+    The function must share no data with the thread that starts it, and should mostly wait for git,
+    because Python code runs in only one thread at a time.
     """
 
     def __init__(self, work: Callable[[], T]) -> None:
@@ -100,8 +100,8 @@ class ForkedCall(Closing, Generic[T]):
 def in_processes(tasks: Sequence[Callable[[], T]], *, helpers: int = 1) -> Callable[[], list[T]]:
     """Start running tasks in forked processes, and return a function that returns all results.
 
-    `helpers` is the number of processes to fork. The calling process works, too, once it asks for
-    the results, which must be picklable.
+    `helpers` is the number of processes to fork. The calling process also runs tasks once it asks
+    for the results. The results must be picklable.
     """
     # The processes share its position, so that each number is read once.
     source = tempfile.TemporaryFile(buffering=0)  # noqa: SIM115 - `values` closes it

@@ -337,7 +337,7 @@ def commit_named(name: str, repository: Path) -> str:
 
 
 def followed(git_dir: Path, name: str) -> tuple[str | None, str | None]:
-    """Return the URL of the remote and the branch that a branch tracks there; None if unknown."""
+    """Return the remote URL and the remote branch that a local branch tracks; None if unknown."""
     arguments = ["rev-parse", "--verify", "--quiet", "--symbolic-full-name", name]
     full = git_process.answer(git_dir, *arguments, good=(0, 1, 128)) or ""
     remotes = git_process.lines(git_process.ask(git_dir, "remote"))

@@ -181,7 +181,7 @@ class LinkedWorktree:
         return self.changes(stand.left, self.snapshot())
 
     def _beyond(self, known: Sequence[str], now: str) -> dict[str, Entry | None]:
-        """Map each path that differs from every tree in `known` to its entry in the first one."""
+        """Map each path that differs in `now` from all `known` trees to its entry in the first."""
         first, *others = [self.changes(each, now) for each in known if each]
         return {p: old for p, (old, _) in first.items() if all(p in other for other in others)}
 

@@ -38,7 +38,7 @@ def own_ref(root: Path, name: str) -> str:
 
 
 def claim(root: Path) -> None:
-    """Give a workspace an id unless it has one, and record the path in the cache folder."""
+    """Give a workspace an id unless it has one, and record its path in the cache folder."""
     try:
         if _own_id(root) is None:
             if (root / PRIVATE).is_symlink():

@@ -157,7 +157,7 @@ def _remote_page(
 
 
 def _parsed(parse: Callable[[], ProjectPage], name: str) -> ProjectPage:
-    """Parse a page; an error in the parser means that the page is malformed."""
+    """Parse a page; if the parser fails, raise an error that calls the page malformed."""
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")

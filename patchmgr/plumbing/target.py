@@ -283,7 +283,10 @@ class Target:
         return f"Dropped {what}"
 
     def _is_put_back(self, rows: Sequence[_FilePlan]) -> bool:
-        """Return whether all files that a change moved were put back; raise if only some were."""
+        """Return whether a person put back all files that a change had moved.
+
+        Raises PatchmgrError if only some of them were put back.
+        """
         now = self._states_now(rows)
         changed = [row for row in rows if row.before != row.after]
         # A file in its old state, whose new content is no longer next to it, had been moved.

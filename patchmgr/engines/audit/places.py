@@ -49,7 +49,7 @@ def _names(states: States, path: str) -> tuple[str, ...]:
 def _renamed(states: States) -> Iterator[tuple[str, str]]:
     """Yield (new path, old path) for each file that a carried patch renames.
 
-    If upstream moved the file, a second pair has both paths in the result.
+    If upstream moved the file, the paths that it has in the result are yielded as a second pair.
     """
     homes: dict[str, str] = {}
     for patch in states.patches:

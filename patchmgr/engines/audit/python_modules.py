@@ -187,7 +187,7 @@ def bindings_in(body: Sequence[ast.stmt]) -> Iterator[tuple[str, ast.stmt]]:
 def bindings(body: Sequence[ast.AST]) -> Iterator[tuple[str, ast.AST | None]]:
     """Yield (name, node) for each name that a scope binds.
 
-    The node is None if it does not show the value, as for a definition or the target of a loop.
+    The node is None for definitions, and where no value can be seen, as for the target of a loop.
     """
     nodes, packages = list(body), set[str]()
     for node in nodes:  # the list grows during the loop

@@ -87,7 +87,7 @@ content, or None if there is no such file. The result is None if no commit made 
 
 
 class States(Struct, frozen=True):
-    """The four states that an audit compares: three that a rebase starts from, and its result.
+    """The four states that an audit compares: base, series, new upstream state, and result.
 
     A fault in `merged` counts only if neither `written` nor `onto` has the same fault.
     """

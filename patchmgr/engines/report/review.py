@@ -93,7 +93,7 @@ def parts_of_patches(
 
 
 class Judge(Struct, frozen=True):
-    """Finds the sites that a series changes in one file; it can be sent to another process."""
+    """Finds the sites that a series changes in one file. It is picklable."""
 
     words: Words
     defaults: Mapping[str, object] = {}  # settings without environment variables
@@ -119,7 +119,10 @@ def judge_of(changes: Sequence[FileChange], words: Words) -> Judge:
 def texts_of(
     changes: Sequence[FileChange], hunks: Mapping[str, tuple[Lines, ...]]
 ) -> tuple[PinAndHead, ...]:
-    """Return upstream's code files that a series edits, except tests and vendored code."""
+    """Return the texts of upstream's code files that a series edits, but not of tests.
+
+    Vendored code is left out, too.
+    """
     found = []
     for change in changes:
         path, before, after = change.path, change.before, change.after

@@ -146,7 +146,7 @@ def _begins_empty(change: FilePatch) -> bool:
 def _content(
     name: str, change: FilePatch, base: Entry | None, blobs: Blobs
 ) -> tuple[str, tuple[int, ...]]:
-    """Return the blob of a file after a change, and the position of each hunk."""
+    """Return the blob id of a file after a change, and the position of each hunk."""
     is_changed = bool(change.hunks) or change.binary is not None
     if base is not None and not is_changed:
         return base.blob, ()
@@ -176,7 +176,10 @@ def _binary(name: str, change: FilePatch, binary: BinaryChange, old: bytes) -> b
 
 
 def _is_named(name: str | None, content: bytes) -> bool:
-    """Return whether content has the blob id that a patch names; True without a full id."""
+    """Return whether content may have the blob id `name`, which is None or short in some patches.
+
+    Only a full id is compared with the content.
+    """
     return name is None or not is_full_id(name) or name == blob_id(content)
 
 

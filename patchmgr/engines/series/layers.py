@@ -43,7 +43,7 @@ class Collision(Struct, frozen=True):
 
 
 class Ground(Struct, frozen=True):
-    """What is the same for all states of a series: the files at the pin, and access to contents."""
+    """What all states of a series have in common: the files at the pin, and access to contents."""
 
     pin: Tree
     blobs: Blobs

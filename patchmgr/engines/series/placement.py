@@ -39,7 +39,7 @@ class PatchedFile(Struct, frozen=True):
     positions: tuple[int, ...]  # the line of base (from 0) at which each hunk starts
 
     def without(self, taken: Collection[int]) -> PatchedFile:
-        """Return the change without the hunks in `taken`, which become part of the base."""
+        """Return the change without the hunks at the indices `taken`; the base then has these."""
         base, hunks, positions = take_in(self.base, self.hunks, self.positions, taken)
         return replace(self, base=base, hunks=hunks, positions=positions)
 
@@ -230,7 +230,10 @@ def apply_one(content: bytes, hunk: Hunk, position: int) -> bytes:
 def take_in(
     content: bytes, hunks: Sequence[Hunk], positions: Sequence[int], taken: Collection[int]
 ) -> tuple[bytes, tuple[Hunk, ...], tuple[int, ...]]:
-    """Apply the hunks in `taken`; return the text, and the other hunks with their new positions."""
+    """Apply the hunks at the indices `taken`.
+
+    Return the text, the other hunks, and the new positions of these.
+    """
     lines = split_lines(content)
     kept: list[Hunk] = []
     places: list[int] = []
