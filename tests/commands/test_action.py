@@ -99,7 +99,7 @@ def test_days_of_all_kinds_are_one_pull_request(
 
     server.refuse("error connecting to api.github.com")
     (fault,), _ = day(code=1)
-    assert fault[2] == "error" and "gh: exit 1" in str(fault[3])
+    assert fault[2] == "error" and "gh failed with exit code 1" in str(fault[3])
     server.allow()
 
     scene.upstream.git("revert", "--no-edit", scene.upstream.git("rev-parse", f":/^{HOSTILE[:7]}"))
