@@ -53,10 +53,7 @@ def reversal(series: Series, patches: Collection[int], landed: int) -> int | Non
 
 
 def at_step(series: Series, hunk: HunkId, landed: int, number: int) -> Sequence[Line]:
-    """Return the lines of a hunk that upstream has after commit `landed`, each with its later fate.
-
-    The fate is that after commit `number`.
-    """
+    """Return a hunk's lines that upstream has after `landed`, with their fates after `number`."""
     pairs = zip(series.lines(hunk, landed), series.lines(hunk, number), strict=False)
     return [now for then, now in pairs if then[1] is Fate.FOUND]
 
@@ -189,10 +186,7 @@ def _has_landed(series: Series, patch: int, number: int) -> bool:
 
 
 def _along(replaced: Set[int], landed: Set[int], related: Sequence[Set[int]]) -> set[int]:
-    """Return the patches of `replaced` that landed together with the patches around them.
-
-    Later patches replace all lines of the patches in `replaced`, so those have no lines to find.
-    """
+    """Return which of the patches landed whose lines were all `replaced` by later patches."""
     while True:
         others = [patch for patch in range(len(related)) if patch not in replaced]
         places = {patch: bisect_left(others, patch) for patch in replaced}
@@ -226,10 +220,7 @@ def _last_landing(
 
 
 def _landed(series: Series, patch: int, known: Mapping[int, Sequence[int]]) -> Absorption | None:
-    """Return which hunks of a patch upstream has, or None if the patch did not land.
-
-    If the patch was reverted, upstream has none of them.
-    """
+    """Return which hunks of a patch upstream has (reverted: none), or None if it did not land."""
     steps, end, is_landed = series.way.steps, series.end, patch in known
     landed, back = (
         _last_landing(series, patch, known) if is_landed else (_since(series, patch), None)
@@ -314,8 +305,7 @@ def _says_more(series: Series, hunk: HunkId, landed: int) -> bool:
     """Return whether a hunk that did not land does something that its patch does not do elsewhere.
 
     None of its added lines landed, and it adds words that no landed hunk has, or no code at all.
-    Words in comments and long strings are ignored, because a review may reword those before the
-    patch lands (case S-fi-2777).
+    Words in comments and long strings do not count: a review may reword them (case S-fi-2777).
     """
 
     def new_words(one: HunkId) -> set[str] | None:

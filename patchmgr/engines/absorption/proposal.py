@@ -43,7 +43,7 @@ from patchmgr.model.outcome import How, Resemblance, Verdict
 from patchmgr.model.patch import Hunk
 from patchmgr.model.ports import Blobs, TextMerge
 
-SubsystemArrivals = tuple[int, str]
+AddedWord = tuple[int, str]
 """The number of a line in upstream's file (from 0), and a word that upstream added to it."""
 
 
@@ -61,9 +61,7 @@ class Wanted(Struct, frozen=True):
 
 
 @lru_cache(maxsize=1024)  # upstream's changes of a file are the same for each of its patches
-def _put(
-    old: tuple[bytes, ...], new: tuple[bytes, ...], spoken: str
-) -> tuple[SubsystemArrivals, ...]:
+def _put(old: tuple[bytes, ...], new: tuple[bytes, ...], spoken: str) -> tuple[AddedWord, ...]:
     """Return the words that `new` lines add to the `old` ones, with their line numbers in `new`."""
 
     def words_in(line: bytes) -> list[str]:
@@ -107,9 +105,9 @@ class Comparison:
         last = bisect_right(blocks, most, key=lambda block: block.old_start)
         return blocks[first:last]
 
-    def brought(self, blocks: Iterable[Block]) -> list[SubsystemArrivals]:
+    def brought(self, blocks: Iterable[Block]) -> list[AddedWord]:
         """Return the words that upstream added in the given ranges, with their line numbers."""
-        found = list[SubsystemArrivals]()
+        found = list[AddedWord]()
         for block in blocks:
             old = tuple(self.base[block.old_start : block.old_end])
             put = _put(old, tuple(self.ours[block.new_start : block.new_end]), self.language)
@@ -175,12 +173,7 @@ class Comparison:
         return self._passage(hunk, wanted, lines, min(changed, key=runs[0].gap).new_start, least)
 
     def _passage(
-        self,
-        hunk: Hunk,
-        wanted: Wanted,
-        there: Sequence[SubsystemArrivals],
-        near: int,
-        least: float,
+        self, hunk: Hunk, wanted: Wanted, there: Sequence[AddedWord], near: int, least: float
     ) -> Resemblance | None:
         """Return the short range of upstream's lines that has the most words of a hunk, or None."""
         there = [one for one in there if one[1] in wanted.weights]

@@ -45,10 +45,7 @@ class Way(Struct, frozen=True):
 
 
 class Series:
-    """A series and the upstream versions to compare it with. Results are computed only once.
-
-    Patches and upstream commits are given by number; `BASE` is the base, `end` the target.
-    """
+    """A series and the upstream versions to compare it with. Results are computed only once."""
 
     def __init__(
         self, folded: Sequence[Folded], way: Way, blobs: Blobs, *, elsewhere: ChangedFiles

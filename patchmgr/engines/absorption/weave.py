@@ -171,10 +171,7 @@ class Weave:
         return {node.key for node in self.nodes}
 
     def effect(self, ours: bytes | None, *, known: int | None = None) -> Effect:
-        """Return which line changes upstream's file `ours` has (None: it was deleted).
-
-        `known` is a patch after which the file may be the same as upstream's.
-        """
+        """Return which changes `ours` has (None: deleted); it may be the state after `known`."""
         lines = split_lines(ours or b"")
         keys = normal_lines(ours or b"")[: len(lines)]
         alive = [] if known is None else self.alive(known)
@@ -260,10 +257,9 @@ class Weave:
     def _fates(
         self, run: Run, paired: Pairs, state: int | None, absent: Fate, gone: Fate
     ) -> dict[Change, Fate]:
-        """Return the fate of each change in a run.
+        """Return the fate of each change in a run, which is as after the patch `state` if not None.
 
-        `state` is the patch after which the run has upstream's lines, or None. A line that upstream
-        lacks is `absent` if the series adds it, and `gone` if the series removes it.
+        A line that upstream lacks is `absent` if the series adds it, and `gone` if it removes it.
         """
         (pairs, still), found = paired, dict[Change, Fate]()
         for change in run:
